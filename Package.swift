@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+// Concurrency contracts of the C core are part of its types: breaking one is a compile error.
+let coreSettings: [CSetting] = [
+  .define("LRD_JEMALLOC", .when(traits: ["Jemalloc"])),
+  .enableWarning("thread-safety"), .treatWarning("thread-safety", as: .error),
+  .enableWarning("function-effects"), .treatWarning("function-effects", as: .error),
+]
+
+let package = Package(
+  name: "Larder",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Larder", targets: ["Larder"])
+  ],
+  traits: [
+    .default(enabledTraits: ["Jemalloc"]),
+    .trait(
+      name: "Jemalloc",
+      description: "Link jemalloc, which replaces malloc for the whole process. Sanitizers need it off."
+    ),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CJemalloc", path: "CSupport/CJemalloc", pkgConfig: "jemalloc",
+      providers: [.apt(["libjemalloc-dev"]), .brew(["jemalloc"])]),
+    .target(
+      name: "CLarder",
+      dependencies: [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))],
+      path: "CSupport/CLarder", cSettings: coreSettings),
+    .target(name: "Larder", dependencies: ["CLarder"]),
+    .target(
+      name: "LarderTestSupport", dependencies: ["Larder"], path: "Tests/LarderTestSupport"),
+    .testTarget(
+      name: "LarderTests", dependencies: ["Larder", "CLarder", "LarderTestSupport"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
