@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One finished call on one key, with the interval in which it must have taken effect.
+public struct Call: Sendable, CustomStringConvertible {
+  public enum Kind: Sendable, Hashable {
+    /// Answered the value, or `nil` for an absent key.
+    case read(Int?)
+    /// Stored a value; answered whether an older one was replaced, if it said so.
+    case write(Int, replaced: Bool?)
+    /// Stored a value and answered the older one.
+    case update(Int, old: Int?)
+    /// Removed the key and answered its value.
+    case remove(Int?)
+    /// Removed the key and answered nothing.
+    case clear
+  }
+
+  public let key: Int
+  public let kind: Kind
+  public let thread: Int
+  public let began: UInt64
+  public let ended: UInt64
+
+  public init(key: Int, kind: Kind, thread: Int, began: UInt64, ended: UInt64) {
+    self.key = key
+    self.kind = kind
+    self.thread = thread
+    self.began = began
+    self.ended = ended
+  }
+
+  public var description: String { "\(began)-\(ended) thread \(thread): \(kind)" }
+
+  /// The states this call may leave when it takes effect on `state`; empty if its answer
+  /// contradicts `state`.
+  func successors(of state: Int?) -> Int?? {
+    switch kind {
+    case .read(let value): value == state ? .some(state) : .none
+    case .write(let value, let replaced):
+      replaced == nil || replaced == (state != nil) ? .some(value) : .none
+    case .update(let value, let old): old == state ? .some(value) : .none
+    case .remove(let value): value == state ? .some(nil) : .none
+    case .clear: .some(nil)
+    }
+  }
+}
+
+/// The calls of one thread, stamped by the monotonic clock. One recorder per thread.
+public struct HistoryRecorder: Sendable {
+  public private(set) var calls: [Call] = []
+  private let thread: Int
+
+  public init(thread: Int, capacity: Int) {
+    self.thread = thread
+    calls.reserveCapacity(capacity)
+  }
+
+  public mutating func record(_ key: Int, _ call: () -> Call.Kind) {
+    let began = Clock.now
+    let kind = call()
+    calls.append(
+      Call(key: key, kind: kind, thread: thread, began: began, ended: Clock.now))
+  }
+}
