@@ -82,9 +82,12 @@ public func waitUntil(deadline: Int = 60, _ what: String, _ condition: () -> Boo
   let end = Clock.now + UInt64(deadline) * 1_000_000_000
   while !condition() {
     if Clock.now > end { fatalError("deadline of \(deadline) s passed: \(what)") }
-    usleep(500)
+    sleepBriefly()
   }
 }
+
+/// Gives other threads half a millisecond.
+public func sleepBriefly() { usleep(500) }
 
 /// The monotonic clock in nanoseconds. Reading it drains no store buffer, so that time stamps
 /// around an operation do not hide a missing fence inside it.

@@ -64,7 +64,22 @@ func compareEnds<Key>(
     let coldest = driver.entries(driver.cache.coldest(n))
     try same(coldest, Array(model.entries.reversed().prefix(n)), "coldest(\(n))", place)
   }
-  driver.cache.reclaim()
+  _ = settles(driver.tracker, at: model.entries.count, driver.cache)
   try same(driver.tracker.live, model.entries.count, "live values", place)
   try same(driver.tracker.faults, [], "faults", place)
+}
+
+/// Whether `count` tracked values are left alive once the cache has reclaimed what nobody reads.
+/// A thread that is just destroying others is waited for, ten seconds at most.
+func settles<Key>(
+  _ tracker: LifetimeTracker, at count: Int, _ cache: Cache<Key, some Sendable>
+) -> Bool {
+  cache.reclaim()
+  let end = Clock.now + 10_000_000_000
+  while tracker.live != count {
+    if Clock.now > end { return false }
+    sleepBriefly()
+    cache.reclaim()
+  }
+  return true
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// A caller's bug ends the process, with a message that names the argument.
+@Suite("Bad input")
+struct BadInputTests {
+  enum BadCall: String, CaseIterable, Codable, Sendable {
+    case initCountLimit, initTotalCostLimit, initNoShards, initNegativeShards
+    case setCountLimit, setTotalCostLimit
+    case insertCost, updateCost, insertLeastCost
+    case trimToCount, trimToCost, hottest, coldest
+
+    /// A word of the message.
+    var argument: String {
+      switch self {
+      case .initCountLimit, .setCountLimit: "countLimit"
+      case .initTotalCostLimit, .setTotalCostLimit: "totalCostLimit"
+      case .initNoShards, .initNegativeShards: "shards"
+      case .insertCost, .updateCost, .insertLeastCost: "cost"
+      case .trimToCount: "toCount"
+      case .trimToCost: "toCost"
+      case .hottest, .coldest: "n"
+      }
+    }
+
+    func perform() {
+      let cache = Cache<Int, Int>()
+      cache[1] = 1
+      switch self {
+      case .initCountLimit: _ = Cache<Int, Int>(countLimit: -1)
+      case .initTotalCostLimit: _ = Cache<Int, Int>(totalCostLimit: -1)
+      case .initNoShards: _ = Cache<Int, Int>(shards: 0)
+      case .initNegativeShards: _ = Cache<Int, Int>(shards: -4)
+      case .setCountLimit: cache.countLimit = -1
+      case .setTotalCostLimit: cache.totalCostLimit = .min
+      case .insertCost: cache.insert(2, forKey: 2, cost: -1)
+      case .updateCost: cache.updateValue(2, forKey: 1, cost: -1)
+      case .insertLeastCost: cache.insert(2, forKey: 1, cost: .min)
+      case .trimToCount: cache.trim(toCount: -1)
+      case .trimToCost: cache.trim(toCost: -1)
+      case .hottest: _ = cache.hottest(-1)
+      case .coldest: _ = cache.coldest(-1)
+      }
+    }
+  }
+
+  @Test("A call against its contract traps", arguments: BadCall.allCases)
+  func traps(call: BadCall) async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [call = call as BadCall] in
+      call.perform()
+    }
+    // An optimized build traps without its message.
+    #if DEBUG
+      let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      let words = message.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+      #expect(words.contains(Substring(call.argument)), "\(message)")
+    #else
+      _ = result
+    #endif
+  }
+
+  @Test("The bounds themselves are good input")
+  func bounds() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 0, totalCostLimit: 0, shards: 1)
+      cache.insert(1, forKey: 1, cost: 0)
+      cache.countLimit = 0
+      cache.totalCostLimit = 0
+      precondition(cache.hottest(0).isEmpty && cache.coldest(0).isEmpty)
+      precondition(cache.hottest(.max).count == 1 && cache.coldest(.max).count == 1)
+      cache.trim(toCount: 0)
+      cache.trim(toCost: 0)
+      for shards in [2, 3, 63, 64, 65, 1_000] { _ = Cache<Int, Int>(shards: shards) }
+    }
+  }
+
+  @Test("Odd shard counts hold everything", arguments: [1, 2, 3, 5, 33, 64, 65, 1_000])
+  func shardCounts(shards: Int) {
+    let cache = Cache<Int, Int>(countLimit: 500, shards: shards)
+    for key in 0..<1_000 {
+      cache[key] = key
+      #expect(cache.count <= 500)
+    }
+    #expect(cache.count == 500)
+    #expect(cache.snapshot().allSatisfy { $0.key == $0.value })
+    cache.checkInvariants()
+  }
+}

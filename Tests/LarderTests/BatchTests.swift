@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// `values(forKeys:)` is a faster spelling of single calls.
+@Suite("Batched lookups")
+struct BatchTests {
+  @Test("Answers, order and statistics equal those of single calls", arguments: 1...20)
+  func equalsSingleCalls(seed: Int) {
+    var random = SplitMix64(seed: UInt64(seed))
+    let batched = Cache<Int, Int>(countLimit: 300)
+    let single = Cache<Int, Int>(countLimit: 300)
+    for _ in 0..<20 {
+      for _ in 0..<50 {
+        let key = random.below(600)
+        batched[key] = key
+        single[key] = key
+      }
+      let size = [0, 1, 2, 3, 7, 8, 9, 31, 64, 65, 200][random.below(11)]
+      let keys = (0..<size).map { _ in random.below(600) }
+      #expect(batched.values(forKeys: keys) == keys.map { single.value(forKey: $0) })
+      #expect(batched.snapshot().map(\.key) == single.snapshot().map(\.key))
+      #expect(batched.statistics == single.statistics)
+    }
+  }
+
+  @Test("An empty batch answers nothing")
+  func empty() {
+    let cache = Cache<Int, Int>()
+    #expect(cache.values(forKeys: []).isEmpty)
+    cache[1] = 1
+    #expect(cache.values(forKeys: []).isEmpty)
+    #expect(cache.statistics.hits + cache.statistics.misses == 0)
+  }
+
+  @Test("Duplicates and misses keep their places")
+  func duplicates() {
+    let cache = Cache<String, Int>()
+    cache["a"] = 1
+    cache["b"] = 2
+    #expect(
+      cache.values(forKeys: ["b", "x", "a", "b", "b", "y"]) == [2, nil, 1, 2, 2, nil])
+    #expect(cache.statistics.hits == 4 && cache.statistics.misses == 2)
+    #expect(cache.snapshot().map(\.key) == ["b", "a"])
+  }
+
+  @Test("Big batches come back whole", arguments: [1, 4])
+  func big(shards: Int) {
+    let tracker = LifetimeTracker()
+    let cache = Cache<Int, Tracked>(shards: shards)
+    for key in 0..<10_000 { cache[key] = tracker.make(key) }
+    let keys = (0..<30_000).map { ($0 &* 7_919) % 20_000 }
+    var values: [Tracked?] = cache.values(forKeys: keys)
+    #expect(values.count == keys.count)
+    for (key, value) in zip(keys, values) {
+      #expect(value?.payload == (key < 10_000 ? key : nil))
+    }
+    cache.removeAll()
+    #expect(values.allSatisfy { $0?.isIntact ?? true })
+    values = []
+    #expect(settles(tracker, at: 0, cache))
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Synchronization
+import Testing
+
+/// The table grows a little with every write; no reader may notice.
+@Suite("Growth", .timeLimit(.minutes(10)), .serialized)
+struct GrowthTests {
+  @Test("From nothing to two million entries while readers run", arguments: [1, 4])
+  func growth(shards: Int) {
+    let total = Stress.scaled(2_000_000, atLeast: 50_000)
+    let cache = Cache<Int, Int>(shards: shards)
+    let inserted = Atomic<Int>(0)  // every key below it is in the cache
+    onThreads(3, deadline: 600) { thread in
+      if thread == 0 {
+        for key in 0..<total {
+          cache.insert(~key, forKey: key)
+          inserted.store(key + 1, ordering: .releasing)
+        }
+      } else {
+        var random = SplitMix64(seed: UInt64(thread))
+        var known = 0
+        while known < total {
+          known = inserted.load(ordering: .acquiring)
+          if known == 0 { continue }
+          // Old keys by chance, and the newest, whose bucket is likely to be moving.
+          for key in [random.below(known), known - 1] {
+            let value = thread == 1 ? cache.value(forKey: key) : cache.withValue(forKey: key) { $0 }
+            precondition(value == ~key, "key \(key) of \(known) reads \(String(describing: value))")
+          }
+        }
+      }
+    }
+    #expect(cache.count == total)
+    var missing = 0
+    for key in 0..<total where cache.peek(forKey: key) != ~key { missing += 1 }
+    #expect(missing == 0)
+    cache.checkInvariants()
+    let batch = Array(stride(from: 0, to: total, by: 97))
+    #expect(cache.values(forKeys: batch) == batch.map { ~$0 })
+    cache.countLimit = 1_000
+    #expect(cache.count == 1_000)
+    cache.checkInvariants()
+  }
+
+  @Test("Several writers grow one table together", arguments: [1, 4])
+  func writers(shards: Int) {
+    let each = Stress.scaled(60_000, atLeast: 2_000)
+    let cache = Cache<Int, Int>(shards: shards)
+    onThreads(4) { thread in
+      for number in 0..<each {
+        let key = number * 4 + thread
+        cache[key] = key
+        precondition(cache[key] == key)
+        if number % 3 == 2 { precondition(cache.removeValue(forKey: key - 4) == key - 4) }
+      }
+    }
+    cache.checkInvariants()
+    for key in 0..<(each * 4) {
+      let number = key / 4
+      let removed = number % 3 == 1 && number + 1 < each
+      precondition(cache.contains(key) == !removed, "key \(key)")
+    }
+  }
+
+  @Test("A table that empties and fills again keeps its entries")
+  func waves() {
+    let cache = Cache<Int, Int>()
+    for wave in 0..<5 {
+      let size = [100, 20_000, 500, 30_000, 10][wave]
+      for key in 0..<size { cache[key] = key + wave }
+      #expect(cache.count == size)
+      #expect((0..<size).allSatisfy { cache[$0] == $0 + wave })
+      cache.checkInvariants()
+      if wave % 2 == 0 { cache.removeAll() } else { cache.trim(toCount: 0) }
+      #expect(cache.isEmpty)
+      cache.checkInvariants()
+    }
+  }
+}

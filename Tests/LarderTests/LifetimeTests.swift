@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Each value put in is released exactly once, whatever user code does in between.
+@Suite("Lifetimes", .timeLimit(.minutes(5)))
+struct LifetimeTests {
+  typealias TrackedCache = Cache<Int, Tracked>
+
+  struct Oops: Error, Equatable {}
+
+  @Test("A cache dropped full releases everything", arguments: [1, 4])
+  func droppedFull(shards: Int) {
+    let tracker = LifetimeTracker()
+    do {
+      let cache = TrackedCache(shards: shards)
+      for key in 0..<1_000 { cache[key] = tracker.make(key) }
+      for key in 0..<500 { cache[key] = tracker.make(key) }
+      #expect(cache.count == 1_000)
+    }
+    #expect(tracker.created == 1_500)
+    #expect(tracker.live == 0, "alive: \(tracker.liveIDs.prefix(10))")
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("A dropped cache tells its observer nothing")
+  func droppedSilently() {
+    let calls = Protected(0)
+    do {
+      let cache = Cache<Int, Int>(onRemoval: { _, _, _, _ in calls.withLock { $0 += 1 } })
+      for key in 0..<100 { cache[key] = key }
+    }
+    #expect(calls.withLock { $0 } == 0)
+  }
+
+  @Test("Keys are released like values")
+  func keys() {
+    let tracker = LifetimeTracker()
+    do {
+      let cache = Cache<ClassKey, Int>(countLimit: 10)
+      for id in 0..<100 { cache[ClassKey(id, tracker)] = id }
+      for id in 0..<100 { cache[ClassKey(id, tracker)] = id }
+      #expect(settles(tracker, at: 10, cache))
+      for id in 0..<100 {
+        #expect(cache.value(forKey: ClassKey(id, tracker)) == (id < 90 ? nil : id))
+      }
+    }
+    #expect(tracker.live == 0)
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("A refused value is released")
+  func refused() {
+    let tracker = LifetimeTracker()
+    let cache = TrackedCache(totalCostLimit: 10)
+    #expect(cache.insert(tracker.make(), forKey: 1, cost: 11) == .tooCostly)
+    #expect(tracker.live == 0)
+    cache.insert(tracker.make(), forKey: 1, cost: 1)
+    cache.updateValue(tracker.make(), forKey: 1, cost: 11)
+    #expect(cache.isEmpty)
+    #expect(settles(tracker, at: 0, cache))
+  }
+
+  @Test("A copy outlives its entry, its replacement and its cache")
+  func escapingCopy() {
+    let tracker = LifetimeTracker()
+    var copies: [Tracked] = []
+    do {
+      let cache = TrackedCache()
+      cache[1] = tracker.make(1)
+      copies.append(cache[1]!)
+      copies.append(cache.value(forKey: 1)!)
+      copies.append(cache.values(forKeys: [1])[0]!)
+      copies.append(cache.peek(forKey: 1)!)
+      copies.append(cache.snapshot()[0].value)
+      copies.append(cache.withValue(forKey: 1) { $0 }!)
+      copies.append(cache.updateValue(tracker.make(2), forKey: 1)!)
+      copies.append(cache.removeValue(forKey: 1)!)
+    }
+    #expect(copies.allSatisfy { $0.isIntact })
+    #expect(copies.map(\.payload) == [1, 1, 1, 1, 1, 1, 1, 2])
+    #expect(tracker.live == 2)
+    copies = []
+    #expect(tracker.live == 0)
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("A closure that throws leaves the value in the cache, and released once")
+  func throwingClosure() {
+    let tracker = LifetimeTracker()
+    do {
+      let cache = TrackedCache()
+      cache[1] = tracker.make(1)
+      for _ in 0..<1_000 {
+        #expect(throws: Oops.self) {
+          try cache.withValue(forKey: 1) { _ throws(Oops) -> Int in throw Oops() }
+        }
+      }
+      #expect(throws: Oops.self) {
+        try cache.withValue(forKey: 1) { _ throws(Oops) -> Int in
+          cache.removeAll()
+          throw Oops()
+        }
+      }
+      #expect(settles(tracker, at: 0, cache))
+      cache[2] = tracker.make(2)
+      #expect(throws: Oops.self) { try cache.removeAll { _, _ in throw Oops() } }
+      #expect(cache.count == 1)
+      cache.checkInvariants()
+    }
+    #expect(tracker.live == 0)
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("A lent value survives its replacement, its removal and everyone's removal")
+  func lentValueSurvives() {
+    let tracker = LifetimeTracker()
+    let cache = TrackedCache(countLimit: 100)
+    let attacks: [(TrackedCache) -> Void] = [
+      { $0[1] = tracker.make(2) }, { $0.removeValue(forKey: 1) }, { $0.removeAll() },
+      { $0.trim(toCount: 0) }, { $0.countLimit = 1 }, { $0.removeAll { _, _ in true } },
+      { cache in for key in 2..<500 { cache[key] = tracker.make(key) } },
+    ]
+    for attack in attacks {
+      cache.countLimit = 100
+      cache[1] = tracker.make(1)
+      let payload = cache.withValue(forKey: 1) { lent in
+        attack(cache)
+        cache[99] = tracker.make(99)
+        cache.reclaim()
+        #expect(lent.isIntact)
+        return lent.payload
+      }
+      #expect(payload == 1)
+      cache.checkInvariants()
+    }
+    cache.removeAll()
+    #expect(settles(tracker, at: 0, cache))
+    #expect(cache.retiredCount == 0)
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("Loans nest, on one key and on many, and each stays valid")
+  func nestedLoans() {
+    let tracker = LifetimeTracker()
+    let cache = TrackedCache()
+    for key in 0..<40 { cache[key] = tracker.make(key) }
+    func borrow(_ depth: Int) -> Int {
+      if depth == 40 {
+        cache.removeAll()
+        cache.reclaim()
+        return 0
+      }
+      return cache.withValue(forKey: depth) { outer in
+        let inner = borrow(depth + 1)
+        #expect(outer.isIntact && outer.payload == depth)
+        return inner + 1
+      } ?? -1_000
+    }
+    #expect(borrow(0) == 40)
+    #expect(settles(tracker, at: 0, cache))
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("A process with one thread releases removed values before the call returns")
+  func synchronousRelease() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(countLimit: 10)
+      for key in 0..<10 { cache[key] = tracker.make(key) }
+      for key in 0..<1_000 {
+        cache[key] = tracker.make(key)
+        precondition(tracker.live == 10, "\(tracker.live) values live after insertion \(key)")
+      }
+      cache.removeValue(forKey: 999)
+      precondition(tracker.live == 9)
+      cache.removeAll()
+      precondition(tracker.live == 0 && cache.retiredCount == 0)
+    }
+  }
+}
+
+/// A class as a key: equal by its number, tracked by its identity.
+final class ClassKey: Hashable, Sendable {
+  let id: Int
+  private let token: Tracked
+
+  init(_ id: Int, _ tracker: LifetimeTracker) {
+    self.id = id
+    token = tracker.make(id)
+  }
+
+  static func == (left: ClassKey, right: ClassKey) -> Bool { left.id == right.id }
+  func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+@Suite("Statistics", .timeLimit(.minutes(5)))
+struct StatisticsTests {
+  @Test("Each call counts once, under its name", arguments: [1, 4])
+  func calls(shards: Int) {
+    let cache = Cache<Int, Int>(totalCostLimit: 100, shards: shards)
+    #expect(cache.statistics.hitRatio == 0)
+    cache.insert(1, forKey: 1, cost: 10)
+    cache[2] = 2
+    cache.insert(3, forKey: 1, cost: 20)
+    cache.updateValue(4, forKey: 4, cost: 5)
+    cache.insert(5, forKey: 5, cost: 101)
+    _ = (cache[1], cache.value(forKey: 9), cache.withValue(forKey: 1) { $0 })
+    _ = cache.values(forKeys: [1, 2, 9, 9])
+    _ = (cache.peek(forKey: 1), cache.peek(forKey: 9), cache.contains(1), cache.contains(9))
+    cache.removeValue(forKey: 4)
+    cache.removeValue(forKey: 4)
+    cache[4] = nil
+    cache.trim(toCount: 1)
+    let statistics = cache.statistics
+    #expect(statistics.hits == 4 && statistics.misses == 3)
+    #expect(statistics.hitRatio == 4.0 / 7.0)
+    #expect(statistics.insertions == 3 && statistics.replacements == 1)
+    #expect(statistics.removals == 1 && statistics.refusals == 1)
+    #expect(statistics.trimEvictions == 1 && statistics.evictions == 1)
+  }
+
+  @Test("Evictions are told by their cause")
+  func evictions() {
+    let byCount = Cache<Int, Int>(countLimit: 10)
+    for key in 0..<25 { byCount.insert(key, forKey: key, cost: 3) }
+    #expect(byCount.statistics.countLimitEvictions == 15)
+    #expect(byCount.statistics.costLimitEvictions == 0)
+    byCount.countLimit = 4
+    #expect(byCount.statistics.countLimitEvictions == 21)
+    byCount.totalCostLimit = 6
+    #expect(byCount.statistics.costLimitEvictions == 2)
+    byCount.trim(toCost: 3)
+    #expect(byCount.statistics.trimEvictions == 1 && byCount.statistics.evictions == 24)
+  }
+
+  @Test("removeAll counts every entry it removes")
+  func removals() {
+    let cache = Cache<Int, Int>()
+    for key in 0..<10 { cache[key] = key }
+    cache.removeAll { key, _ in key < 4 }
+    #expect(cache.statistics.removals == 4)
+    cache.removeAll()
+    #expect(cache.statistics.removals == 10 && cache.statistics.evictions == 0)
+  }
+
+  @Test("No hit or miss of any thread is lost, threads that ended included", arguments: [1, 4])
+  func manyThreads(shards: Int) {
+    let cache = Cache<Int, Int>(shards: shards)
+    for key in 0..<100 { cache[key] = key }
+    let rounds = Stress.scaled(20_000, atLeast: 500)
+    for _ in 0..<3 {
+      onThreads(8) { index in
+        for round in 0..<rounds { _ = cache.value(forKey: (round + index) % 150) }
+      }
+    }
+    let statistics = cache.statistics
+    let hits = (0..<8).reduce(0) { sum, index in
+      sum + (0..<rounds).reduce(0) { $0 + (($1 + index) % 150 < 100 ? 1 : 0) }
+    }
+    #expect(statistics.hits == hits * 3)
+    #expect(statistics.misses == (8 * rounds - hits) * 3)
+  }
+
+  @Test("Entries are accounted for under concurrent writes", arguments: [1, 4])
+  func balance(shards: Int) {
+    let observed = Protected(0)
+    let cache = Cache<Int, Int>(countLimit: 200, totalCostLimit: 900, shards: shards) {
+      _, _, _, _ in observed.withLock { $0 += 1 }
+    }
+    let inserted = Protected(0)
+    onThreads(4) { index in
+      var random = SplitMix64(seed: UInt64(index))
+      var stored = 0
+      for _ in 0..<Stress.scaled(20_000, atLeast: 500) {
+        let key = random.below(400)
+        switch random.below(8) {
+        case 0: cache.removeValue(forKey: key)
+        case 1: _ = cache[key]
+        default:
+          cache.insert(key, forKey: key, cost: random.below(9))
+          stored += 1
+        }
+      }
+      inserted.withLock { $0 += stored }
+    }
+    let end = cache.statistics
+    #expect(end.insertions + end.replacements == inserted.withLock { $0 })
+    #expect(end.insertions == end.removals + end.evictions + cache.count)
+    #expect(end.replacements + end.removals + end.evictions == observed.withLock { $0 })
+    #expect(cache.count <= 200 && cache.totalCost <= 900)
+    #expect(cache.totalCost == cache.snapshot().reduce(0) { $0 + $1.cost })
+    cache.checkInvariants()
+  }
+}

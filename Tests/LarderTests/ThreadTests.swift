@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Threads come and go; so do caches; so do processes.
+@Suite("Threads, exits and forks", .timeLimit(.minutes(10)))
+struct ThreadTests {
+  @Test("Thousands of short threads leave nothing behind")
+  func shortThreads() {
+    let tracker = LifetimeTracker()
+    let cache = Cache<Int, Tracked>(countLimit: 64)
+    let threads = Stress.scaled(4_000, atLeast: 200)
+    for number in 0..<threads {
+      let thread = RealThread {
+        for step in 0..<20 {
+          let key = (number * 7 + step) % 100
+          if let value = cache[key] { precondition(value.isIntact) }
+          cache[key] = tracker.make(key)
+          cache.withValue(forKey: key) { precondition($0.isIntact) }
+        }
+      }
+      thread.join()
+    }
+    cache.checkInvariants()
+    #expect(cache.count == 64)
+    #expect(settles(tracker, at: 64, cache))
+    #expect(cache.statistics.insertions + cache.statistics.replacements == threads * 20)
+  }
+
+  @Test("Short threads that overlap")
+  func overlappingThreads() {
+    let tracker = LifetimeTracker()
+    let cache = Cache<Int, Tracked>(countLimit: 64)
+    for _ in 0..<Stress.scaled(60, atLeast: 4) {
+      onThreads(40) { index in
+        for step in 0..<50 {
+          let key = (index + step * 3) % 150
+          cache.withValue(forKey: key) { precondition($0.isIntact) }
+          cache[key] = tracker.make(key)
+        }
+      }
+    }
+    cache.checkInvariants()
+    #expect(settles(tracker, at: 64, cache))
+  }
+
+  @Test("A thread's last hits count in the order once it has ended")
+  func hitsOfEndedThreads() {
+    let cache = Cache<Int, Int>(countLimit: 10)
+    for key in 0..<10 { cache[key] = key }
+    RealThread { for key in 0..<3 { precondition(cache[key] == key) } }.join()
+    for key in 10..<17 { cache[key] = key }
+    #expect(cache.count == 10)
+    #expect((0..<3).allSatisfy { cache.contains($0) })
+    #expect((3..<10).allSatisfy { !cache.contains($0) })
+  }
+
+  @Test("Caches come and go while threads live")
+  func manyCaches() {
+    let tracker = LifetimeTracker()
+    onThreads(4) { thread in
+      for round in 0..<Stress.scaled(1_000, atLeast: 50) {
+        let cache = Cache<Int, Tracked>(countLimit: 8, shards: round % 3 == 0 ? 4 : 1)
+        for key in 0..<20 {
+          cache[key] = tracker.make(key)
+          _ = cache[key / 2]
+        }
+      }
+    }
+    waitUntil("dropped caches are released") { tracker.live == 0 }
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("A cache may be dropped by another thread than those that used it")
+  func droppedElsewhere() {
+    let tracker = LifetimeTracker()
+    for _ in 0..<Stress.scaled(300, atLeast: 20) {
+      let box = Protected<Cache<Int, Tracked>?>(Cache(countLimit: 16))
+      onThreads(4) { thread in
+        let cache = box.withLock { $0 }
+        for key in 0..<30 {
+          cache?[key] = tracker.make(key)
+          _ = cache?[key / 3]
+        }
+        if thread == 0 { box.withLock { $0 = nil } }
+      }
+    }
+    waitUntil("dropped caches are released") { tracker.live == 0 }
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("Many caches live at once")
+  func manyLiveCaches() {
+    let caches = (0..<500).map { Cache<Int, Int>(countLimit: 3, name: "\($0)") }
+    onThreads(4) { _ in
+      for (number, cache) in caches.enumerated() {
+        for key in 0..<6 { cache[key] = number }
+        precondition(cache.count == 3)
+      }
+    }
+    for (number, cache) in caches.enumerated() {
+      #expect(cache[5] == nil || cache[5] == number)
+      #expect(cache.count == 3 && cache.name == "\(number)")
+      cache.checkInvariants()
+    }
+  }
+
+  @Test("Asynchronous tasks may share a cache across suspensions")
+  func tasks() async {
+    let cache = Cache<Int, Int>(countLimit: 50)
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<64 {
+        group.addTask {
+          for step in 0..<50 {
+            cache[(task + step) % 80] = step
+            await Task.yield()
+            _ = cache[(task + step) % 80]
+          }
+        }
+      }
+    }
+    #expect(cache.count == 50)
+    cache.checkInvariants()
+  }
+}
+
+/// A forked child has one thread and a copy of everything else.
+@Suite("Forks", .timeLimit(.minutes(5)))
+struct ForkTests {
+  @Test("The caches of a forked child work")
+  func quietFork() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 100)
+      for key in 0..<100 { cache[key] = key }
+      expectChildSuccess { useAfterFork(cache) }
+      precondition(cache[99] == 99, "the parent's cache is untouched")
+    }
+  }
+
+  @Test("A fork amid the calls of other threads leaves no lock held in the child")
+  func busyFork() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 100, shards: 2)
+      for key in 0..<100 { cache[key] = key }
+      let forked = Atomic<Bool>(false)
+      onThreads(4) { thread in
+        if thread == 0 {
+          for _ in 0..<Stress.scaled(50, atLeast: 5) { expectChildSuccess { useAfterFork(cache) } }
+          forked.store(true, ordering: .releasing)
+        } else {
+          var random = SplitMix64(seed: UInt64(thread))
+          while !forked.load(ordering: .acquiring) {
+            let key = random.below(200)
+            if thread == 1 { _ = cache[key] } else { cache[key] = key }
+          }
+        }
+      }
+      cache.checkInvariants()
+      precondition(cache.count == 100)
+    }
+  }
+}
+
+/// What a child does with the caches it inherited.
+private func useAfterFork(_ cache: Cache<Int, Int>) {
+  for key in 1_000..<1_500 { cache[key] = key }
+  precondition(cache.count == 100, "limits hold in the child")
+  precondition((1_400..<1_500).allSatisfy { cache[$0] == $0 }, "the child reads what it wrote")
+  precondition(cache.values(forKeys: [1_499, 0]) == [1_499, nil])
+  cache.removeValue(forKey: 1_499)
+  cache.reclaim()
+  cache.checkInvariants()
+  cache.removeAll()
+  precondition(cache.isEmpty)
+  let fresh = Cache<Int, Int>()
+  fresh[1] = 1
+  precondition(fresh[1] == 1)
+}
+
+/// Forks, runs `body` in the child and ends the process unless the child ends well in a minute.
+private func expectChildSuccess(_ body: () -> Void) {
+  // Swift hides fork(), which is right for programs and wrong for this test.
+  typealias Fork = @convention(c) () -> pid_t
+  let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
+  let child = fork()
+  precondition(child >= 0, "fork failed")
+  if child == 0 {
+    alarm(60)
+    body()
+    _exit(0)
+  }
+  var status: Int32 = 0
+  precondition(waitpid(child, &status, 0) == child, "the child is lost")
+  precondition(status == 0, "the child ended with status \(status)")
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Values of any type keep their bits, their alignment and their references.
+@Suite("Value types")
+struct ValueTypeTests {
+  /// Stores, finds, lends, replaces, evicts and removes values made by `make`.
+  private func roundTrip<Value: Sendable>(
+    _ make: (Int) -> Value, _ matches: (Value, Int) -> Bool
+  ) {
+    for shards in [1, 4] {
+      let cache = Cache<Int, Value>(countLimit: 200, shards: shards)
+      for key in 0..<200 { #expect(cache.insert(make(key), forKey: key) == .inserted) }
+      for key in 0..<200 {
+        #expect(cache.value(forKey: key).map { matches($0, key) } == true)
+        #expect(cache.withValue(forKey: key) { matches($0, key) } == true)
+        #expect(cache.peek(forKey: key).map { matches($0, key) } == true)
+      }
+      for (key, value) in cache.values(forKeys: Array(0..<200)).enumerated() {
+        #expect(value.map { matches($0, key) } == true)
+      }
+      for key in 0..<100 where cache.contains(key) {
+        #expect(cache.updateValue(make(key + 7), forKey: key).map { matches($0, key) } == true)
+        #expect(cache.removeValue(forKey: key).map { matches($0, key + 7) } == true)
+      }
+      for key in 200..<600 { cache[key] = make(key) }
+      #expect(cache.count == 200)
+      for element in cache.snapshot() { #expect(matches(element.value, element.key)) }
+      cache.checkInvariants()
+    }
+  }
+
+  struct Plain: Sendable, Equatable {
+    var number: Int
+    var flag: Bool
+    var text: String
+  }
+
+  enum Choice: Sendable, Equatable {
+    case none
+    case number(Int)
+    case text(String)
+    indirect case nested(Choice)
+  }
+
+  @Test func structsAndEnums() {
+    roundTrip(
+      { Plain(number: $0, flag: $0 % 2 == 0, text: "text \($0)") },
+      { $0.number == $1 && $0.flag == ($1 % 2 == 0) && $0.text == "text \($1)" })
+    let choice = { (number: Int) -> Choice in
+      switch number % 4 {
+      case 0: .none
+      case 1: .number(number)
+      case 2: .text(String(repeating: "t", count: number))
+      default: .nested(.number(number))
+      }
+    }
+    roundTrip(choice, { $0 == choice($1) })
+  }
+
+  @Test func smallIntegers() {
+    roundTrip({ UInt8(truncatingIfNeeded: $0) }, { $0 == UInt8(truncatingIfNeeded: $1) })
+    roundTrip({ $0 % 3 == 0 }, { $0 == ($1 % 3 == 0) })
+    roundTrip({ UInt128($0) << 70 }, { $0 == UInt128($1) << 70 })
+  }
+
+  @Test func stringsAndArrays() {
+    roundTrip({ String(repeating: "s", count: $0) }, { $0.utf8.count == $1 })
+    roundTrip({ Array(0..<$0) }, { $0.count == $1 && $0.last == ($1 == 0 ? nil : $1 - 1) })
+    roundTrip({ [$0: "\($0)"] }, { $0 == [$1: "\($1)"] })
+  }
+
+  @Test("An optional value that is nil is present")
+  func optionals() {
+    let cache = Cache<Int, Int?>()
+    #expect(cache.insert(nil, forKey: 1) == .inserted)
+    cache.insert(5, forKey: 2)
+    #expect(cache.value(forKey: 1) == .some(.none))
+    #expect(cache.value(forKey: 1) != nil)
+    #expect(cache[2] == .some(.some(5)))
+    #expect(cache[3] == .none)
+    #expect(cache.contains(1) && !cache.contains(3))
+    #expect(cache.withValue(forKey: 1) { $0 == nil } == true)
+    #expect(cache.values(forKeys: [1, 2, 3]) == [.some(nil), .some(5), .none])
+    #expect(cache.removeValue(forKey: 1) == .some(.none))
+    #expect(cache.removeValue(forKey: 1) == .none)
+    cache[2] = .some(nil)
+    #expect(cache.count == 1 && cache[2] == .some(.none))
+    cache[2] = .none
+    #expect(cache.isEmpty)
+    roundTrip({ $0 % 2 == 0 ? $0 : nil as Int? }, { $0 == ($1 % 2 == 0 ? $1 : nil) })
+  }
+
+  protocol Named: Sendable {
+    var name: Int { get }
+  }
+
+  struct SmallNamed: Named { var name: Int }
+  struct LargeNamed: Named {
+    var name: Int
+    var padding: (Int, Int, Int, Int, Int, Int) = (1, 2, 3, 4, 5, 6)
+  }
+
+  @Test func existentials() {
+    roundTrip(
+      { $0 % 2 == 0 ? SmallNamed(name: $0) : LargeNamed(name: $0) as any Named },
+      { $0.name == $1 })
+    roundTrip({ $0 as any Sendable }, { $0 as? Int == $1 })
+    roundTrip({ "text \($0)" as any Sendable }, { $0 as? String == "text \($1)" })
+    roundTrip({ ($0, "\($0)") as any Sendable }, { ($0 as? (Int, String))?.0 == $1 })
+  }
+
+  @Test func classes() {
+    let tracker = LifetimeTracker()
+    roundTrip({ tracker.make($0) }, { $0.isIntact && $0.payload == $1 })
+    roundTrip(
+      { tracker.make($0) as any AnyObject & Sendable }, { ($0 as? Tracked)?.payload == $1 })
+    roundTrip({ (tracker.make($0), tracker.make(-$0)) }, { $0.0.payload == $1 && $0.1.isIntact })
+    #expect(tracker.live == 0)
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test func closuresAndTypes() {
+    roundTrip({ number in { @Sendable in number } }, { $0() == $1 })
+    let type = { (number: Int) -> Any.Type in number % 2 == 0 ? Int.self : String.self }
+    roundTrip(type, { $0 == type($1) })
+    roundTrip({ ContiguousArray(repeating: $0, count: 3) }, { $0[2] == $1 })
+  }
+
+  @Test("Values without size are counted, found and removed")
+  func zeroSize() {
+    struct Nothing: Sendable {}
+    roundTrip({ _ in () }, { _, _ in true })
+    roundTrip({ _ in Nothing() }, { _, _ in true })
+    let cache = Cache<Int, Void>(countLimit: 10)
+    for key in 0..<30 { cache[key] = () }
+    #expect(cache.count == 10)
+    #expect(cache[0] == nil)
+    #expect(cache[29] != nil)
+    let none = Cache<Empty, Void>()
+    none[Empty()] = ()
+    #expect(none.contains(Empty()) && none.count == 1)
+  }
+
+  struct Empty: Hashable, Sendable {}
+}
