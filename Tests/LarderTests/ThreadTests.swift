@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 import LarderTestSupport
-import Synchronization
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
-/// Threads come and go; so do caches; so do processes.
-@Suite("Threads, exits and forks", .timeLimit(.minutes(10)))
+/// Threads come and go; so do caches.
+@Suite("Threads and their exits", .timeLimit(.minutes(10)))
 struct ThreadTests {
   @Test("Thousands of short threads leave nothing behind")
   func shortThreads() {
@@ -130,74 +123,4 @@ struct ThreadTests {
     #expect(cache.count == 50)
     cache.checkInvariants()
   }
-}
-
-/// A forked child has one thread and a copy of everything else.
-@Suite("Forks", .timeLimit(.minutes(5)))
-struct ForkTests {
-  @Test("The caches of a forked child work")
-  func quietFork() async {
-    await #expect(processExitsWith: .success) {
-      let cache = Cache<Int, Int>(countLimit: 100)
-      for key in 0..<100 { cache[key] = key }
-      expectChildSuccess { useAfterFork(cache) }
-      precondition(cache[99] == 99, "the parent's cache is untouched")
-    }
-  }
-
-  @Test("A fork amid the calls of other threads leaves no lock held in the child")
-  func busyFork() async {
-    await #expect(processExitsWith: .success) {
-      let cache = Cache<Int, Int>(countLimit: 100, shards: 2)
-      for key in 0..<100 { cache[key] = key }
-      let forked = Atomic<Bool>(false)
-      onThreads(4) { thread in
-        if thread == 0 {
-          for _ in 0..<Stress.scaled(50, atLeast: 5) { expectChildSuccess { useAfterFork(cache) } }
-          forked.store(true, ordering: .releasing)
-        } else {
-          var random = SplitMix64(seed: UInt64(thread))
-          while !forked.load(ordering: .acquiring) {
-            let key = random.below(200)
-            if thread == 1 { _ = cache[key] } else { cache[key] = key }
-          }
-        }
-      }
-      cache.checkInvariants()
-      precondition(cache.count == 100)
-    }
-  }
-}
-
-/// What a child does with the caches it inherited.
-private func useAfterFork(_ cache: Cache<Int, Int>) {
-  for key in 1_000..<1_500 { cache[key] = key }
-  precondition(cache.count == 100, "limits hold in the child")
-  precondition((1_400..<1_500).allSatisfy { cache[$0] == $0 }, "the child reads what it wrote")
-  precondition(cache.values(forKeys: [1_499, 0]) == [1_499, nil])
-  cache.removeValue(forKey: 1_499)
-  cache.reclaim()
-  cache.checkInvariants()
-  cache.removeAll()
-  precondition(cache.isEmpty)
-  let fresh = Cache<Int, Int>()
-  fresh[1] = 1
-  precondition(fresh[1] == 1)
-}
-
-/// Forks, runs `body` in the child and ends the process unless the child ends well in a minute.
-private func expectChildSuccess(_ body: () -> Void) {
-  // Swift hides fork(), which is right for programs and wrong for this test.
-  typealias Fork = @convention(c) () -> pid_t
-  let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
-  let child = fork()
-  precondition(child >= 0, "fork failed")
-  if child == 0 {
-    alarm(60)
-    body()
-    _exit(0)
-  }
-  var status: Int32 = 0
-  precondition(waitpid(child, &status, 0) == child, "the child is lost")
-  precondition(status == 0, "the child ended with status \(status)")
 }
