@@ -51,10 +51,10 @@ public struct ModelCache: Sendable {
       while exactCost > UInt128(cost) { evictColdest(.trimmed) }
     case .setCountLimit(let limit):
       countLimit = limit
-      enforceLimits()
+      enforceLimits(.trimmed)
     case .setCostLimit(let limit):
       costLimit = limit
-      enforceLimits()
+      enforceLimits(.trimmed)
     case .reclaim:
       break
     }
@@ -83,7 +83,7 @@ public struct ModelCache: Sendable {
     let old = take(key, .replaced)
     if old == nil { statistics.insertions += 1 }
     entries.insert(Entry(key: key, payload: payload, cost: cost), at: 0)
-    enforceLimits()
+    enforceLimits(.limit)
     return (old == nil ? .inserted : .replaced, old)
   }
 
@@ -96,9 +96,10 @@ public struct ModelCache: Sendable {
 
   private mutating func evictColdest(_ cause: RemovalCause) { note(entries.removeLast(), cause) }
 
-  private mutating func enforceLimits() {
-    while countLimit > 0 && entries.count > countLimit { evictColdest(.limit) }
-    while costLimit > 0 && exactCost > UInt128(costLimit) { evictColdest(.limit) }
+  /// A limit that is lowered trims; a limit that an insertion meets evicts.
+  private mutating func enforceLimits(_ cause: RemovalCause) {
+    while countLimit > 0 && entries.count > countLimit { evictColdest(cause) }
+    while costLimit > 0 && exactCost > UInt128(costLimit) { evictColdest(cause) }
   }
 
   private mutating func note(_ entry: Entry, _ cause: RemovalCause) {

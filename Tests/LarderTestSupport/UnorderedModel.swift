@@ -45,7 +45,10 @@ public struct UnorderedModel: Sendable {
     case .trimToCost(let cost): return ((Int.max, cost), .trimmed)
     default:
       let count = limits.count == 0 ? Int.max : limits.count
-      return ((count, limits.cost == 0 ? Int.max : limits.cost), .limit)
+      let cost = limits.cost == 0 ? Int.max : limits.cost
+      if case .setCountLimit = operation { return ((count, cost), .trimmed) }
+      if case .setCostLimit = operation { return ((count, cost), .trimmed) }
+      return ((count, cost), .limit)
     }
   }
 

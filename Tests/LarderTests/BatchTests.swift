@@ -21,7 +21,7 @@ struct BatchTests {
       let keys = (0..<size).map { _ in random.below(600) }
       #expect(batched.values(forKeys: keys) == keys.map { single.value(forKey: $0) })
       #expect(batched.snapshot().map(\.key) == single.snapshot().map(\.key))
-      #expect(batched.statistics == single.statistics)
+      #expect(ModelStatistics(batched.statistics) == ModelStatistics(single.statistics))
     }
   }
 

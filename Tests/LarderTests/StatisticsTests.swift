@@ -36,11 +36,15 @@ struct StatisticsTests {
     #expect(byCount.statistics.countLimitEvictions == 15)
     #expect(byCount.statistics.costLimitEvictions == 0)
     byCount.countLimit = 4
-    #expect(byCount.statistics.countLimitEvictions == 21)
+    #expect(byCount.statistics.trimEvictions == 6)
     byCount.totalCostLimit = 6
-    #expect(byCount.statistics.costLimitEvictions == 2)
+    #expect(byCount.statistics.trimEvictions == 8)
     byCount.trim(toCost: 3)
-    #expect(byCount.statistics.trimEvictions == 1 && byCount.statistics.evictions == 24)
+    #expect(byCount.statistics.trimEvictions == 9 && byCount.statistics.evictions == 24)
+    let byCost = Cache<Int, Int>(totalCostLimit: 10)
+    for key in 0..<8 { byCost.insert(key, forKey: key, cost: 3) }
+    #expect(byCost.statistics.costLimitEvictions == 5)
+    #expect(byCost.statistics.countLimitEvictions == 0 && byCost.statistics.evictions == 5)
   }
 
   @Test("removeAll counts every entry it removes")
