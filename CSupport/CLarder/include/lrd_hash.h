@@ -1,0 +1,167 @@
+/* lrd_hash.h — keyed hashing of a machine word and of a run of ASCII bytes, by multiply-folds.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   word    x ─ ^seed0 ─ ×seed1 ─┬ low  ^A ┐
+ *                                └ high ^B ┴ × ─ fold ─ hash
+ *   bytes   16-byte blocks fold into a state; the last 16 bytes and the state take the word's way
+ *
+ * A fold multiplies 64 x 64 -> 128 bits and xors the halves, so every bit of the result is good:
+ * callers use the top bits as a bucket, the low 16 as a tag and the next 16 as a shard.
+ *
+ * SEEDS
+ *   `seed0` has bit 63 set, `seed1` bits 63 and 0; the others are random and secret.
+ *   lrd_hash_seed0() and lrd_hash_seed1() set those bits. What they buy:
+ *   - A single fold of a word collapses when a factor is zero. Here the first product keeps all
+ *     128 bits and is injective in x, its low half too (seed1 is odd), and at most two x share a
+ *     high half (seed1 >= 2^63): the second fold has a zero factor for at most three words.
+ *   - ASCII words have bit 63 clear, a seed has it set, so in a string's first product no factor
+ *     is ever zero, whatever the text. Later blocks meet a secret state, zero once in 2^64.
+ *   - The two lanes of a long string differ by a constant with high bits in its bytes. The xor of
+ *     two ASCII words has none: no text can make one lane repeat, and so cancel, the other.
+ *
+ * STRENGTH
+ *   An attacker who does not know the seeds cannot compute a hash, and no set of keys is known that
+ *   collides under all seeds (every product has a secret factor), so the flood cannot be prepared;
+ *   the construction is that of wyhash, rapidhash and foldhash, with their fixed secrets made
+ *   random. It is weaker than SipHash: no proof or cryptanalysis backs it, and someone who can
+ *   observe hashes, or an order that follows them, may recover the seeds: show neither.
+ *
+ * Nothing here allocates, locks, keeps state or reads outside the given bytes. */
+#ifndef LRD_HASH_H
+#define LRD_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__clang__) && defined(__has_attribute)
+#if __has_attribute(nonblocking)
+#define LRD_HASH_NONBLOCKING __attribute__((nonblocking))
+#endif
+#endif
+#ifndef LRD_HASH_NONBLOCKING
+#define LRD_HASH_NONBLOCKING
+#endif
+
+/* Hexadecimal digits of pi. LANE has high bits in its bytes other than the top one. */
+#define LRD_HASH_LOW 0x243F6A8885A308D3ull
+#define LRD_HASH_HIGH 0x13198A2E03707344ull
+#define LRD_HASH_LANE 0x24093822299F31D0ull
+
+/// A hash of bytes, and the bitwise or of all their words: `any` tells whether all were ASCII.
+typedef struct {
+  uint64_t hash;
+  uint64_t any;
+} lrd_hash_run;
+
+static inline uint64_t lrd_hash_seed0(uint64_t random) LRD_HASH_NONBLOCKING {
+  return random | UINT64_C(1) << 63;
+}
+
+static inline uint64_t lrd_hash_seed1(uint64_t random) LRD_HASH_NONBLOCKING {
+  return random | UINT64_C(1) << 63 | 1;
+}
+
+/// The full product of `a` and `b`, its halves xored.
+static inline uint64_t lrd_hash_fold(uint64_t a, uint64_t b) LRD_HASH_NONBLOCKING {
+  unsigned __int128 product = (unsigned __int128)a * b;
+  return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/// Two multiplications with all 128 bits kept between them; `length` separates equal words.
+static inline uint64_t lrd_hash_finish(uint64_t a, uint64_t b,
+                                       uint64_t length) LRD_HASH_NONBLOCKING {
+  unsigned __int128 product = (unsigned __int128)a * b;
+  return lrd_hash_fold((uint64_t)product ^ LRD_HASH_LOW ^ length,
+                       (uint64_t)(product >> 64) ^ LRD_HASH_HIGH);
+}
+
+/// The hash of a word.
+static inline uint64_t lrd_hash_word(uint64_t word, uint64_t seed0,
+                                     uint64_t seed1) LRD_HASH_NONBLOCKING {
+  return lrd_hash_finish(word ^ seed0, seed1, 0);
+}
+
+static inline uint64_t lrd_hash_load64(const uint8_t *_Nonnull p) LRD_HASH_NONBLOCKING {
+  uint64_t word;
+  memcpy(&word, p, sizeof word);
+  return word;
+}
+
+static inline uint64_t lrd_hash_load32(const uint8_t *_Nonnull p) LRD_HASH_NONBLOCKING {
+  uint32_t word;
+  memcpy(&word, p, sizeof word);
+  return word;
+}
+
+/// The `count` < 8 bytes at `p` as a word, zeroes above them. Loads stay inside one aligned word of
+/// a small string just spilled to the stack, so that the processor can forward the store to them.
+static inline uint64_t lrd_hash_load_tail(const uint8_t *_Nonnull p,
+                                          size_t count) LRD_HASH_NONBLOCKING {
+  if (count >= 4)
+    return lrd_hash_load32(p) | lrd_hash_load32(p + count - 4) << (8 * (count - 4));
+  if (count == 0)
+    return 0;
+  size_t middle = count / 2, last = count - 1;
+  return (uint64_t)p[0] | (uint64_t)p[middle] << (8 * middle) | (uint64_t)p[last] << (8 * last);
+}
+
+/// The hash of fewer than 16 bytes, given as two words with zeroes above them. The length goes
+/// into the byte that is always free, so the words hashed are different for different strings.
+static inline lrd_hash_run lrd_hash_short(uint64_t a, uint64_t b, uint64_t length, uint64_t seed0,
+                                          uint64_t seed1) LRD_HASH_NONBLOCKING {
+  lrd_hash_run run = {lrd_hash_finish(a ^ seed1, b ^ length << 56 ^ seed0, 0), a | b};
+  return run;
+}
+
+/// The hash of at least 16 bytes: 32 at a time in two lanes, 16 more, the last 16 once more.
+static inline lrd_hash_run lrd_hash_long(const uint8_t *_Nonnull p, size_t count, uint64_t seed0,
+                                         uint64_t seed1) LRD_HASH_NONBLOCKING {
+  uint64_t state = seed0, any = 0, length = count;
+  if (count > 32) {
+    uint64_t lane = seed0;
+    do {
+      uint64_t a = lrd_hash_load64(p), b = lrd_hash_load64(p + 8);
+      uint64_t c = lrd_hash_load64(p + 16), d = lrd_hash_load64(p + 24);
+      any |= a | b | c | d;
+      state = lrd_hash_fold(a ^ seed1, b ^ state);
+      lane = lrd_hash_fold(c ^ seed1 ^ LRD_HASH_LANE, d ^ lane);
+      p += 32;
+      count -= 32;
+    } while (count > 32);
+    state ^= lane;
+  }
+  if (count > 16) {
+    uint64_t a = lrd_hash_load64(p), b = lrd_hash_load64(p + 8);
+    any |= a | b;
+    state = lrd_hash_fold(a ^ seed1, b ^ state);
+    p += 16;
+    count -= 16;
+  }
+  /* 1...16 bytes are left; the block before them is hashed again in part. */
+  uint64_t a = lrd_hash_load64(p + count - 16), b = lrd_hash_load64(p + count - 8);
+  lrd_hash_run run = {lrd_hash_finish(a ^ seed1, b ^ state, length), any | a | b};
+  return run;
+}
+
+/// The hash of `count` bytes. It means something only if lrd_hash_is_ascii() says they are ASCII.
+static inline lrd_hash_run lrd_hash_bytes(const uint8_t *_Nullable bytes, size_t count,
+                                          uint64_t seed0, uint64_t seed1) LRD_HASH_NONBLOCKING {
+  if (!bytes || count == 0)
+    return lrd_hash_short(0, 0, 0, seed0, seed1);
+  if (count >= 16)
+    return lrd_hash_long(bytes, count, seed0, seed1);
+  if (count < 8)
+    return lrd_hash_short(lrd_hash_load_tail(bytes, count), 0, count, seed0, seed1);
+  return lrd_hash_short(lrd_hash_load64(bytes), lrd_hash_load_tail(bytes + 8, count - 8), count,
+                        seed0, seed1);
+}
+
+/// Whether every byte of the run was below 0x80.
+static inline bool lrd_hash_is_ascii(lrd_hash_run run) LRD_HASH_NONBLOCKING {
+  return (run.any & UINT64_C(0x8080808080808080)) == 0;
+}
+
+#undef LRD_HASH_NONBLOCKING
+#endif

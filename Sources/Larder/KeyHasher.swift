@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import CLarder
+
+/// The hash function of one cache: fast for words and ASCII strings, `Hasher` for all other keys.
+///
+/// Two keys that are `==` have equal hashes. The seeds are secret and every cache draws its own, so
+/// keys chosen to collide in one process, or in one cache, do not collide in the next. All 64 bits
+/// are usable: the top bits choose a bucket, the low 16 are a tag, bits 16 to 31 choose a shard.
+///
+///     Int… UInt64, ObjectIdentifier   two multiplications        lrd_hash.h says how strong
+///     String, ASCII                   one multiplication per 16 bytes, and two more
+///     String, other text              canonically, see StringHashing
+///     everything else                 Hasher (SipHash-1-3), seeded, then folded
+///
+/// The tests on `Key.self` are constants in specialised code, where only the taken branch remains.
+@usableFromInline package struct KeyHasher<Key: Hashable>: Sendable {
+  @usableFromInline package let seed0: UInt64
+  @usableFromInline package let seed1: UInt64
+
+  /// A hasher whose seeds come from the system's random source.
+  package init() {
+    var random = SystemRandomNumberGenerator()
+    self.init(seed0: random.next(), seed1: random.next())
+  }
+
+  /// A hasher with known seeds. Some bits are forced, see `lrd_hash.h`; the rest must look random.
+  package init(seed0: UInt64, seed1: UInt64) {
+    self.seed0 = lrd_hash_seed0(seed0)
+    self.seed1 = lrd_hash_seed1(seed1)
+  }
+
+  /// The hash of `key`, the same for every key equal to it.
+  @inlinable @inline(__always)
+  package func hash(_ key: Key) -> UInt64 {
+    if Self.isWord { return lrd_hash_word(Self.word(key), seed0, seed1) }
+    if Key.self == String.self {
+      return StringHashing.hash(unsafeBitCast(key, to: String.self), seed0, seed1)
+    }
+    return Self.hashBySip(key, seed0, seed1)
+  }
+
+  /// The key through `Hasher`, whose own seed is per process, seeded per cache as well.
+  ///
+  /// `_rawHashValue(seed:)` is the entry point that `Dictionary` uses: a single call that the
+  /// library's own types answer without setting up a streaming `Hasher`.
+  @inlinable @inline(__always)
+  static func hashBySip(_ key: Key, _ seed0: UInt64, _ seed1: UInt64) -> UInt64 {
+    let hash = key._rawHashValue(seed: Int(truncatingIfNeeded: seed0))
+    return lrd_hash_fold(UInt64(truncatingIfNeeded: hash) ^ seed0, seed1)
+  }
+
+  /// Whether `Key` has at most 64 bits, no padding, and is equal exactly when its bits are.
+  @inlinable @inline(__always)
+  static var isWord: Bool {
+    Key.self == Int.self || Key.self == UInt.self || Key.self == Int64.self
+      || Key.self == UInt64.self || Key.self == Int32.self || Key.self == UInt32.self
+      || Key.self == Int16.self || Key.self == UInt16.self || Key.self == Int8.self
+      || Key.self == UInt8.self || Key.self == ObjectIdentifier.self
+      || Key.self == Unicode.Scalar.self
+  }
+
+  /// The bits of a key for which `isWord` holds.
+  @inlinable @inline(__always)
+  static func word(_ key: Key) -> UInt64 {
+    switch MemoryLayout<Key>.size {
+    case 8: unsafeBitCast(key, to: UInt64.self)
+    case 4: UInt64(unsafeBitCast(key, to: UInt32.self))
+    case 2: UInt64(unsafeBitCast(key, to: UInt16.self))
+    default: UInt64(unsafeBitCast(key, to: UInt8.self))
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import CLarder
+
+/// Hashing of strings so that canonically equal strings have equal hashes.
+///
+/// An ASCII string is hashed by its bytes. A string with other scalars can still be equal to an
+/// ASCII one: three scalars decompose canonically to a single ASCII scalar.
+///
+///     U+037E GREEK QUESTION MARK == ";"   U+1FEF GREEK VARIA == "`"   U+212A KELVIN SIGN == "K"
+///
+/// A string is equal to an ASCII string exactly when each of its scalars is ASCII or one of these:
+/// equality compares full decompositions up to the order of marks, decompositions are taken scalar
+/// by scalar, and an ASCII string is its own. Such a string is hashed as its ASCII image, and every
+/// other one by `Hasher`, which normalises, and may allocate for it if the text is not in NFC. The
+/// tests hold the list against all scalars.
+@usableFromInline package enum StringHashing {
+  /// The hash of any string; only ASCII is handled in line.
+  @inlinable @inline(__always)
+  static func hash(_ string: String, _ seed0: UInt64, _ seed1: UInt64) -> UInt64 {
+    let run = string.utf8.withContiguousStorageIfAvailable {
+      lrd_hash_bytes($0.baseAddress, $0.count, seed0, seed1)
+    }
+    if let run, lrd_hash_is_ascii(run) { return run.hash }
+    return hashOther(string, seed0, seed1)
+  }
+
+  /// The hash of a string that is not ASCII or whose UTF-8 is not in memory (bridged strings).
+  @usableFromInline @inline(never)
+  static func hashOther(_ string: String, _ seed0: UInt64, _ seed1: UInt64) -> UInt64 {
+    if let hash = hashOfImage(string, seed0, seed1) { return hash }
+    return KeyHasher.hashBySip(string, seed0, seed1)
+  }
+
+  /// The hash of the ASCII string equal to `string`, or `nil` if there is none.
+  ///
+  /// A bridged string comes here too, and may be ASCII as it is, so images agree with `hash`.
+  /// The image is built on the stack if there is room.
+  private static func hashOfImage(
+    _ string: String, _ seed0: UInt64, _ seed1: UInt64
+  ) -> UInt64? {
+    guard mayHaveImage(string.utf8),
+      string.unicodeScalars.allSatisfy({ asciiImage(of: $0) != nil })
+    else { return nil }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: string.utf8.count) { image in
+      var count = 0
+      for byte in string.unicodeScalars.lazy.compactMap(asciiImage) {
+        image[count] = byte
+        count += 1
+      }
+      return lrd_hash_bytes(image.baseAddress, count, seed0, seed1).hash
+    }
+  }
+
+  /// Whether the first byte beyond ASCII, if any, begins one of the three scalars. It tells most
+  /// text apart at once.
+  private static func mayHaveImage(_ utf8: String.UTF8View) -> Bool {
+    let first = utf8.withContiguousStorageIfAvailable { $0.first { $0 >= 0x80 } }
+    guard let lead = first ?? nil else { return true }
+    return lead == 0xCD || lead == 0xE1 || lead == 0xE2
+  }
+
+  /// The ASCII scalar that `scalar` is or decomposes to.
+  package static func asciiImage(of scalar: Unicode.Scalar) -> UInt8? {
+    switch scalar.value {
+    case 0..<0x80: UInt8(scalar.value)
+    case 0x037E: UInt8(ascii: ";")
+    case 0x1FEF: UInt8(ascii: "`")
+    case 0x212A: UInt8(ascii: "K")
+    default: nil
+    }
+  }
+}
