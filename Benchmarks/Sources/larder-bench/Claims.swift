@@ -47,7 +47,7 @@ struct Claims {
     print(table.markdown)
     writeToStandardError(
       """
-      Medians of \(samples) samples; the timer's own \
+      Medians, samples of each: \(samples); the timer's own \
       \(fixed(context.clock.overheadNanoseconds, 1)) ns are subtracted from percentiles.
       Locks and calls in the compiled hit path: see Benchmarks/check-hit-path.
 

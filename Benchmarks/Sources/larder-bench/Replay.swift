@@ -22,8 +22,8 @@ struct Replay {
   private static let names = Implementation.allCases.map(\.rawValue)
   private static let defaultNames = ["larder", "nscache", "class-lru", "index-lru", "dictionary"]
   private static let latencyPasses = 3
-  /// Fewer entries would drown in what any process of its own costs.
-  private static let fewestEntriesForMemory = 100_000
+  /// Fewer entries would drown in what any process costs by itself, more might not fit.
+  private static let entriesForMemory = 100_000...10_000_000
 
   private let implementations: [Implementation]
   private let samples: Int
@@ -90,7 +90,8 @@ struct Replay {
         }
       }
       for (index, subject) in group.enumerated() {
-        let entries = max(subject.capacity, Self.fewestEntriesForMemory)
+        let bounds = Self.entriesForMemory
+        let entries = min(max(subject.capacity, bounds.lowerBound), bounds.upperBound)
         let footprint = try progress.unit(of: subject.memoryLabel) {
           try Footprint.measured(
             inChildFor: subject.implementation.rawValue, entries: entries)
@@ -110,7 +111,7 @@ struct Replay {
     print(table.markdown)
     writeToStandardError(
       """
-      Times in nanoseconds, \(samples) samples each; the timer's own \
+      Times in nanoseconds, samples of each: \(samples); the timer's own \
       \(fixed(clock.overheadNanoseconds, 1)) ns are subtracted from p50, p99, p99.9.
 
       """)
