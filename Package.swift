@@ -5,6 +5,7 @@ import PackageDescription
 // Concurrency contracts of the C core are part of its types: breaking one is a compile error.
 let coreSettings: [CSetting] = [
   .define("LRD_JEMALLOC", .when(traits: ["Jemalloc"])),
+  .define("LRD_DEBUG", .when(configuration: .debug)),
   .enableWarning("thread-safety"), .treatWarning("thread-safety", as: .error),
   .enableWarning("function-effects"), .treatWarning("function-effects", as: .error),
 ]

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/* CLarder.h — the core of Larder: hashes, entries, links, costs, locks. No keys, no values, no Swift.
+ *
+ *   lrd_base ← lrd_platform ← lrd_lock ← lrd_pool, lrd_table ← lrd_list ← lrd_policy ← lrd_shard
+ *            ← lrd_budget, lrd_thread ← lrd_cache ← lrd_lookup (hits), lrd_change (writes) */
+#pragma once
+
+#include "lrd_alloc.h"
+#include "lrd_cache.h"
+#include "lrd_change.h"
+#include "lrd_hash.h"
+#include "lrd_lookup.h"

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_change.h — writes: insert, remove, trim, empty; and what becomes of the entries they unlink.
+ *
+ *   lrd_change_begin()   locks the shard, applies this thread's hits
+ *     the caller looks for its key with lrd_shard_find_locked()
+ *   lrd_change_insert() or lrd_change_remove() or lrd_change_cancel()   unlock
+ *   the caller shows `removed` to its observer, then lrd_change_retire()   (observed caches only)
+ *   the caller destroys what lrd_change_garbage() gives it
+ *
+ * An insertion is told AGAIN when it had to leave the lock: to allocate, or to take room from another
+ * shard. The caller starts over from lrd_change_begin(); nothing is inserted by then.
+ *
+ * WHO DESTROYS. An entry whose thread is the only one registered, and that no loan of its own holds,
+ * is ready at once. Otherwise it is retired; once LRD_RETIRED_MOST / 2 entries or the retire cost
+ * have gathered, the writer scans the hazard slots and the entries no slot holds become ready, a
+ * handful with each change. Destruction runs without a lock and may call the cache: such inner calls
+ * leave their garbage to the outermost one and to the maintenance thread. */
+#pragma once
+
+#include "lrd_cache.h"
+
+#pragma clang assume_nonnull begin
+
+/// Proven entries one change destroys besides its own.
+#define LRD_DESTROY_STEP 4
+
+typedef struct lrd_change {
+  lrd_chain removed; // for the observer
+  lrd_chain ready;   // for destruction
+  lrd_chain suspect; // to be scanned
+  lrd_table *_Nullable tables;
+  lrd_need need;
+  uint32_t rounds;   // times that inner calls' garbage was taken over
+  bool destroys;     // this change's destruction loop is running
+  bool replaced;     // an earlier round took the key's old entry out
+  bool unsettled;    // something stayed retired: the maintenance thread will look after it
+} lrd_change;
+
+typedef enum lrd_result {
+  LRD_INSERTED,
+  LRD_REPLACED,
+  LRD_TOO_COSTLY,
+  LRD_OUT_OF_MEMORY,
+  LRD_AGAIN,
+} lrd_result;
+
+/// Locks the shard and applies this thread's hits on it.
+void lrd_change_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard)
+    LRD_ACQUIRE(shard->lock);
+
+/// Notes a lookup made under the lock: a hit on `entry`, or a miss when it is NULL.
+void lrd_note_locked(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
+                     lrd_entry *_Nullable entry) LRD_REQUIRES(shard->lock);
+
+/// The hottest or coldest entry of a shard, and the one after `entry` going away from that end.
+lrd_entry *_Nullable lrd_order_first_locked(lrd_cache *cache, lrd_shard *shard, bool hottest)
+    LRD_REQUIRES(shard->lock);
+lrd_entry *_Nullable lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard,
+                                           const lrd_entry *entry, bool hottest)
+    LRD_REQUIRES(shard->lock);
+
+/// Lends an entry found under the lock, as lrd_find() does. False when the thread has all its loans
+/// out.
+bool lrd_lend_locked(lrd_lane *_Nullable lane, lrd_shard *shard, lrd_entry *entry)
+    LRD_REQUIRES(shard->lock);
+
+/// Publishes `entry`, replacing `old`, within the limits; unlocks. Except after INSERTED and REPLACED
+/// the entry remains the caller's.
+lrd_result lrd_change_insert(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                             lrd_entry *entry, lrd_entry *_Nullable old, uint64_t hash)
+    LRD_RELEASE(shard->lock);
+
+/// Unlinks `entry` by the caller's wish; unlocks.
+void lrd_change_remove(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_entry *entry)
+    LRD_RELEASE(shard->lock);
+
+/// Changes nothing; unlocks.
+void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock);
+
+/// Evicts until the limits and both bounds hold (UINT64_MAX: none), a few entries under each lock.
+/// Returns false when it stopped after a few: retire, destroy, call again.
+bool lrd_change_trim(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_change *change,
+                     uint64_t count_bound, uint64_t cost_bound);
+
+/// Takes everything out: all shards are locked at once, so no insertion falls between.
+void lrd_change_empty(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_change *change);
+
+/// Sets a limit, 0 for none. The caller trims afterwards.
+void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit);
+void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit);
+
+/// The entry after `entry` in `removed`.
+static inline lrd_entry *_Nullable lrd_change_next(lrd_cache *cache, const lrd_entry *entry) {
+  return lrd_chain_next(&cache->pool, entry);
+}
+
+/// Retires what the observer has seen.
+void lrd_change_retire(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_change *change);
+
+/// Everything retired, of all shards, as far as no reader holds it, becomes ready.
+void lrd_change_reclaim(lrd_cache *cache, lrd_change *change);
+
+/// The next entry to destroy, NULL at the end. Give its slot back with lrd_slot_give().
+/// Scans and frees tables first where that is due.
+lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane *_Nullable lane,
+                                        lrd_change *change);
+
+/// One bounded slice of background work on a shard, by trylock: scans, moves and shrinks tables.
+/// What is ready is in `change`. False when the lock was busy: its holder knows of the request.
+bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change);
+
+#pragma clang assume_nonnull end

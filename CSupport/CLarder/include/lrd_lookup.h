@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_lookup.h — the hit path: finds an entry, lends it, notes the hit; writes nothing shared.
+ *
+ *   lane = lrd_lane_current()     NULL: attach, or read under the lock
+ *   entry = lrd_find()            a loan: the entry stays valid until lrd_loan_end()
+ *     compare the key, copy or use the value
+ *   lrd_hit(), lrd_loan_end()     or lrd_miss() when there was no entry
+ *
+ * Everything stored here is the thread's own: its hazard slots and its lane. The protocol is told in
+ * lrd_thread.h (hazards), lrd_table.h (moves) and lrd_shard.h (the root). */
+#pragma once
+
+#include "lrd_cache.h"
+
+#pragma clang assume_nonnull begin
+
+// Initial-exec and local-exec thread-local storage is laid out when the thread starts: reading it
+// neither allocates nor locks, as clang must assume of the general kind.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wfunction-effects"
+LRD_INLINE lrd_thread *_Nullable lrd_thread_current(void) LRD_NONBLOCKING { return lrd_self; }
+#pragma clang diagnostic pop
+
+/// The calling thread's lane when it has one and may open another loan, else NULL.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
+  lrd_thread *thread = lrd_thread_current();
+  if (LRD_UNLIKELY(!thread || thread->depth >= LRD_LOANS)) return NULL;
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
+  if (LRD_UNLIKELY(thread->index >= lanes->capacity)) return NULL;
+  // Relaxed: the thread reads what it stored itself.
+  return atomic_load_explicit(&lanes->lane[thread->index], memory_order_relaxed);
+}
+
+/// Publishes `pointer` in a hazard slot. Release: what the slot protected before stays protected
+/// until all reads of it are done. The light fence pairs with lrd_fence_heavy() of reclaimers.
+LRD_INLINE void lrd_hazard_set(_Atomic(uintptr_t) *slot, const void *pointer) LRD_NONBLOCKING {
+  atomic_store_explicit(slot, (uintptr_t)pointer, memory_order_release);
+  lrd_fence_light();
+}
+
+LRD_INLINE void lrd_hazard_clear(_Atomic(uintptr_t) *slot) LRD_NONBLOCKING {
+  atomic_store_explicit(slot, 0, memory_order_release);
+}
+
+/// lrd_find() for moving tables, overflow buckets and lost races.
+lrd_entry *_Nullable lrd_find_slow(lrd_shard *shard, lrd_hazard *hazard, uint64_t hash) LRD_COLD
+    LRD_NONBLOCKING;
+
+/// The first entry whose hash is `hash`, lent to the caller; NULL when there is none. Several keys
+/// may have one hash: a caller whose key differs ends the loan and looks again under the lock.
+LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
+                                         uint64_t hash) LRD_NONBLOCKING {
+  lrd_shard *shard = lrd_cache_shard(cache, hash);
+  lrd_thread *thread = lane->thread;
+  lrd_hazard *hazard = &thread->hazards[thread->depth];
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
+  lrd_hazard_set(&hazard->table, root);
+  lrd_entry *entry = NULL;
+  if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_relaxed) != root)) goto slow;
+  lrd_bucket *bucket = &root->bucket[lrd_table_index(root, hash)];
+  uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
+  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
+  if (LRD_LIKELY(bits)) {
+    _Atomic(uint64_t) *slot = &bucket->slots[__builtin_ctz(bits) / 4];
+    uint64_t word = atomic_load_explicit(slot, memory_order_acquire);
+    entry = lrd_table_entry(word);
+    lrd_hazard_set(&hazard->entry, entry);
+    // Unchanged slot and root: the entry was linked after its hazard could be seen. Its fields came
+    // with the acquire above.
+    if (LRD_UNLIKELY(atomic_load_explicit(slot, memory_order_relaxed) != word || !entry ||
+                     atomic_load_explicit(&shard->root, memory_order_relaxed) != root ||
+                     !lrd_entry_may_match(entry, hash))) {
+      goto slow;
+    }
+  } else if (LRD_UNLIKELY(link & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW))) {
+    goto slow;
+  } else {
+    // Pairs with the release stores of moves: had a slot been emptied by a move, the link differs.
+    atomic_thread_fence(memory_order_acquire);
+    if (LRD_UNLIKELY(atomic_load_explicit(&bucket->link, memory_order_relaxed) != link)) goto slow;
+  }
+  lrd_hazard_clear(&hazard->table);
+  thread->depth += entry != NULL;
+  return entry;
+slow:
+  entry = lrd_find_slow(shard, hazard, hash);
+  thread->depth += entry != NULL;
+  return entry;
+}
+
+/// Ends the latest loan. Nothing done with the entry may sink below: the compiler barrier holds back
+/// retains, which the optimizer would move past plain stores, the release store everything else.
+LRD_INLINE void lrd_loan_end(lrd_lane *lane) LRD_NONBLOCKING {
+  lrd_thread *thread = lane->thread;
+  __asm__ volatile("" ::: "memory");
+  lrd_hazard_clear(&thread->hazards[--thread->depth].entry);
+}
+
+/// Adds one to a counter only this thread writes.
+LRD_INLINE void lrd_count(_Atomic(uint64_t) *counter) LRD_NONBLOCKING {
+  uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+  atomic_store_explicit(counter, before + 1, memory_order_relaxed);
+}
+
+/// Notes a hit on an entry that is on loan.
+LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
+                        uint64_t hash) LRD_NONBLOCKING {
+  lrd_count(&lane->hits);
+  uint32_t place = lane->touches;
+  lane->touch[place] = (lrd_touch){.entry = entry, .hash = hash};
+  lane->touches = place + 1;
+  if (LRD_UNLIKELY(place + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
+}
+
+LRD_INLINE void lrd_miss(lrd_lane *lane) LRD_NONBLOCKING { lrd_count(&lane->misses); }
+
+/// Starts loading the bucket of `hash`: the first step of a batched lookup. Leaves the table's
+/// hazard to the lookup that follows on this thread.
+LRD_INLINE void lrd_prefetch_bucket(lrd_cache *cache, lrd_lane *lane, uint64_t hash)
+    LRD_NONBLOCKING {
+  lrd_shard *shard = lrd_cache_shard(cache, hash);
+  lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
+  lrd_hazard_set(&hazard->table, root);
+  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) return;
+  LRD_PREFETCH(&root->bucket[lrd_table_index(root, hash)]);
+}
+
+/// Starts loading the entry that `hash` probably has: the second step. The bucket is read under the
+/// same hazard; the entry is only named, not followed.
+LRD_INLINE void lrd_prefetch_entry(lrd_cache *cache, lrd_lane *lane, uint64_t hash)
+    LRD_NONBLOCKING {
+  lrd_shard *shard = lrd_cache_shard(cache, hash);
+  lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
+  lrd_hazard_set(&hazard->table, root);
+  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) return;
+  lrd_bucket *bucket = &root->bucket[lrd_table_index(root, hash)];
+  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
+  if (!bits) return;
+  uint64_t word =
+      atomic_load_explicit(&bucket->slots[__builtin_ctz(bits) / 4], memory_order_relaxed);
+  LRD_PREFETCH(lrd_table_entry(word));
+}
+
+/// Ends a batch of prefetches whose last lookup may not have happened.
+LRD_INLINE void lrd_prefetch_end(lrd_lane *lane) LRD_NONBLOCKING {
+  lrd_hazard_clear(&lane->thread->hazards[lane->thread->depth].table);
+}
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_pool.h — the slots of one cache: equal pieces cut from pages, named by 32-bit slot ids.
+ *
+ *   slot id   [ page number | number of the slot in its page ]
+ *   page      [ lrd_page | slot 0 | slot 1 | … ]     4 KiB at first, doubling up to 2 MiB
+ *
+ * All entries of a cache have one size, so slots pack exactly and links cost four bytes. Pages of
+ * 2 MiB are huge-page extents; a page whose slots are all free is given back, but for one in reserve.
+ * Threads take and return slots in handfuls (lrd_pool_take, lrd_pool_give), not one by one.
+ *
+ * LOCKING
+ *   `lock` guards the pages' free lists and the list of pages with room. It is a leaf; nothing is
+ *   allocated or freed under it. Entries are found from ids without it: `directory` and a page's
+ *   base are written before any of its ids leave the pool, and ids travel between threads only
+ *   through locks. Grown directories leave their predecessors behind until the pool is closed,
+ *   because another thread may be reading one. */
+#pragma once
+
+#include "lrd_entry.h"
+#include "lrd_lock.h"
+
+#pragma clang assume_nonnull begin
+
+typedef struct lrd_page {
+  struct lrd_page *_Nullable roomier; // list of pages with free slots
+  struct lrd_page *_Nullable fuller;
+  size_t bytes;
+  uint32_t number;
+  uint32_t slots;
+  uint32_t fresh;     // slots from here on were never used
+  uint32_t free;      // used before and free now, plus the fresh ones
+  uint32_t free_head; // chain of free slots by entry->next
+} lrd_page;
+
+typedef struct lrd_directory {
+  struct lrd_directory *_Nullable smaller; // its predecessor
+  uint32_t capacity;
+  char *_Nullable slots[]; // address of slot 0 by page number
+} lrd_directory;
+
+typedef struct lrd_pool {
+  _Atomic(lrd_directory *) directory;
+  size_t stride;
+  size_t first_slot; // bytes from a page's start to slot 0
+  uint32_t page_shift;
+  uint32_t slot_mask;
+  size_t alignment;
+
+  _Alignas(LRD_LINE_PAIR) lrd_lock lock;
+  uint32_t pages;          // page numbers given out so far
+  uint32_t free_number;    // a page number given back, or LRD_NIL
+  uint32_t empty_pages;    // pages with every slot free
+  size_t mapped;           // bytes of all pages
+  lrd_page *_Nullable with_room;
+} lrd_pool;
+
+/// Prepares an empty pool for entries of `entry_bytes` aligned to `alignment`. False without memory.
+bool lrd_pool_open(lrd_pool *pool, size_t entry_bytes, size_t alignment);
+
+/// Frees all pages. No slot may be in use.
+void lrd_pool_close(lrd_pool *pool);
+
+/// Takes up to `wanted` free slots into `ids`; returns how many, 0 without memory. Locks `lock`.
+uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
+
+/// Takes slots back and frees pages that became empty beyond the reserve. Locks `lock`.
+void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count);
+
+/// Bytes of all pages, for statistics. Locks `lock`.
+size_t lrd_pool_bytes(lrd_pool *pool);
+
+/// The entry in slot `id`, which must be in use, or owned by the caller.
+LRD_INLINE lrd_entry *lrd_pool_entry(lrd_pool *pool, uint32_t id) LRD_NONBLOCKING {
+  lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_acquire);
+  char *slots = directory->slots[id >> pool->page_shift];
+  return (lrd_entry *)(void *)(slots + (size_t)(id & pool->slot_mask) * pool->stride);
+}
+
+#pragma clang assume_nonnull end

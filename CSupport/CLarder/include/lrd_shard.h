@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_shard.h — a shard: one lock, one hash table and one policy order over the same entries.
+ *
+ * INVARIANTS, true whenever `lock` is free; lrd_shard_check() tests each by its number:
+ *   I1  An entry is in the policy's order exactly when one slot of its chain points to it, and then
+ *       its state is LINKED.
+ *   I2  `count` and `cost` are the number of those entries and the sum of their costs.
+ *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
+ *   I4  `retired` and `proven` hold unlinked entries only, and their counts are right.
+ * LOCKING
+ *   `lock` guards every field but `root`. It is a leaf: its holder takes no other lock, allocates
+ *   and frees nothing, and runs no user code but ==. A name ending in _locked needs it; any other
+ *   function needs it free. Removed entries leave as a chain.
+ * THE ROOT
+ *   `root` is the table readers start from. Written under the lock (release), read by everyone
+ *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
+ *   shard swaps in another root: readers therefore check, after publishing an entry's hazard, not
+ *   only the slot but also that the root has not changed.
+ * RETIREMENT
+ *   Unlinked entries wait in `retired` until a scan of all hazard slots proves them free; those
+ *   wait in `proven` until somebody destroys them. At most LRD_RETIRED_MOST entries or the cache's
+ *   retire cost wait in both; the writer that goes past that scans and destroys itself. */
+#pragma once
+
+#include "lrd_policy.h"
+#include "lrd_table.h"
+
+#pragma clang assume_nonnull begin
+
+/// Entries that may wait for destruction in one shard.
+#define LRD_RETIRED_MOST 256
+
+/// Why entries were evicted, for statistics.
+enum { LRD_EVICTED_BY_COUNT, LRD_EVICTED_BY_COST, LRD_EVICTED_BY_TRIM, LRD_EVICTION_KINDS };
+
+typedef struct lrd_counters {
+  uint64_t insertions;
+  uint64_t replacements;
+  uint64_t removals;
+  uint64_t refusals;
+  uint64_t evictions[LRD_EVICTION_KINDS];
+} lrd_counters;
+
+typedef struct lrd_shard {
+  _Alignas(LRD_LINE_PAIR) _Atomic(lrd_table *) root;
+
+  _Alignas(LRD_LINE_PAIR) lrd_lock lock;
+  uint64_t count;
+  unsigned __int128 cost;
+  lrd_order order;
+  lrd_counters counters;
+  lrd_chain retired;
+  lrd_chain proven;
+  uint32_t guarded; // entries a scan found in readers' hands, all still in `retired`
+  lrd_table *_Nullable retired_tables;
+} lrd_shard;
+
+/// Memory an insertion needs before it can go on, and that is allocated outside the lock.
+typedef enum lrd_need_kind { LRD_NEED_NOTHING, LRD_NEED_TABLE, LRD_NEED_OVERFLOW } lrd_need_kind;
+
+typedef struct lrd_need {
+  lrd_need_kind kind;         // what is missing
+  lrd_table *_Nullable table; // that needs the overflow chunk
+  uint64_t buckets;           // of the new table
+  size_t bytes;               // of the new chunk
+  bool may_wait;              // the insertion can go on without it
+  bool wait;                  // set by the caller: go on without what may wait
+  lrd_need_kind supplied;     // what `memory` is
+  void *_Nullable memory;
+  size_t memory_bytes;
+} lrd_need;
+
+void lrd_shard_open(lrd_shard *shard, const lrd_policy *policy);
+
+/// Frees all tables. The shard must hold no entry, and no reader may be inside.
+void lrd_shard_close(lrd_shard *shard);
+
+/// Allocates what `need` asks for, after freeing what it holds unused. False without memory.
+bool lrd_need_supply(lrd_need *need);
+
+/// Frees what was supplied and not used.
+void lrd_need_drop(lrd_need *need);
+
+/// Makes room in the table for one more entry of hash `hash`, moving a few buckets when the table
+/// grows. Uses what `need` holds; true when the entry can be inserted. On false `need` says what is
+/// missing: release the lock, supply it and ask again.
+bool lrd_shard_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_need *need)
+    LRD_REQUIRES(shard->lock);
+
+/// True while a table moves.
+static inline bool lrd_shard_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  return atomic_load_explicit(&root->next, memory_order_relaxed) != NULL;
+}
+
+/// Moves up to `buckets` buckets. False when the new table first needs an overflow chunk.
+bool lrd_shard_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lock);
+
+/// The number of buckets a table should be given for `count` entries when it is far too large for
+/// them, 0 when it is not.
+uint64_t lrd_shard_shrunken_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
+
+/// Starts moving to `table`. The shard must not be moving already.
+void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock);
+
+/// Publishes a new entry and links it; the caller has reserved its room.
+void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                           lrd_entry *entry, uint64_t hash) LRD_REQUIRES(shard->lock);
+
+/// Takes a linked entry out of table and order and adds it to `removed` with the reason as its state.
+void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                             lrd_entry *entry, uint8_t reason, lrd_chain *removed)
+    LRD_REQUIRES(shard->lock);
+
+/// Publishes `entry` in the place of `old`, which has the same key: readers see the one or the other.
+/// `old` is added to `removed`.
+void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                              lrd_entry *old, lrd_entry *entry, uint64_t hash, lrd_chain *removed)
+    LRD_REQUIRES(shard->lock);
+
+/// Takes everything out at once, in O(1): readers see an empty shard from one moment to the next.
+/// The entries leave as `order`, to be turned into a chain by lrd_order_dissolve() without the lock.
+void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_order *order)
+    LRD_REQUIRES(shard->lock);
+
+/// Adds all entries of an order nobody else can reach to `removed`.
+void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
+                        lrd_chain *removed);
+
+/// The first linked entry whose hash is `hash`, then the next after `entry`; NULL at the end. Equal
+/// hashes are not equal keys.
+lrd_entry *_Nullable lrd_shard_find_locked(lrd_shard *shard, uint64_t hash,
+                                           const lrd_entry *_Nullable after)
+    LRD_REQUIRES(shard->lock);
+
+/// Stops the process when an invariant is broken. Locks `lock`.
+void lrd_shard_check(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool);
+
+/// Adds an unlinked entry whose `prev` is its own slot id.
+static inline void lrd_chain_add(lrd_chain *chain, lrd_entry *entry) {
+  entry->next = LRD_NIL;
+  if (chain->tail) {
+    chain->tail->next = entry->prev;
+  } else {
+    chain->head = entry;
+  }
+  chain->tail = entry;
+  chain->count++;
+  chain->cost = chain->cost + entry->cost < chain->cost ? UINT64_MAX : chain->cost + entry->cost;
+}
+
+static inline lrd_entry *_Nullable lrd_chain_next(lrd_pool *pool, const lrd_entry *entry) {
+  return entry->next == LRD_NIL ? NULL : lrd_pool_entry(pool, entry->next);
+}
+
+/// Takes the first entry off.
+static inline lrd_entry *_Nullable lrd_chain_take(lrd_chain *chain, lrd_pool *pool) {
+  lrd_entry *entry = chain->head;
+  if (!entry) return NULL;
+  chain->head = lrd_chain_next(pool, entry);
+  if (!chain->head) chain->tail = NULL;
+  chain->count--;
+  chain->cost = chain->count && chain->cost > entry->cost ? chain->cost - entry->cost : 0;
+  return entry;
+}
+
+/// Moves all of `more` to the end of `chain`.
+static inline void lrd_chain_append(lrd_chain *chain, lrd_chain *more) {
+  if (!more->head) return;
+  if (chain->tail) {
+    chain->tail->next = more->head->prev;
+  } else {
+    chain->head = more->head;
+  }
+  chain->tail = more->tail;
+  chain->count += more->count;
+  chain->cost = chain->cost + more->cost < chain->cost ? UINT64_MAX : chain->cost + more->cost;
+  *more = (lrd_chain){0};
+}
+
+#pragma clang assume_nonnull end

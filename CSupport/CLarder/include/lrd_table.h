@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_table.h — a shard's hash table: 64-byte buckets of tagged entry pointers, grown bit by bit.
+ *
+ *   bucket   [ slot 0 | … | slot 6 | link ]        one cache line
+ *   slot     [ tag:16 | entry address:48 ]         0 when empty
+ *   link     [ MOVED:1 | version:35 | overflow:28 ] overflow = number of the next bucket + 1, or 0
+ *
+ * A miss normally reads one line and no entry; a hit one line and one entry. Bucket of a hash: its
+ * upper 48 bits times the number of buckets, high half, so any number of buckets works and a bucket's
+ * entries go to neighbouring buckets of the successor. The tag is the lowest 16 bits with bit 0 set.
+ *
+ * WRITERS hold the shard's lock. READERS hold nothing; they protect the table by a hazard slot.
+ *   Insert, remove and replace are one release store to one slot.
+ *   A move inside a chain (a hole is filled from the chain's end) stores the new place, then raises
+ *   the head's version, then clears the old place. A reader that found nothing looks at the head's
+ *   link again: unchanged means that nothing moved past it, changed means look again. The version
+ *   has 35 bits; a reader would have to sleep through exactly 2^35 moves of one bucket to be misled.
+ *   Growth moves whole buckets, in order: entries are published in `next`, then the old link gets
+ *   MOVED, then the old slots are cleared. A reader that meets MOVED goes to `next`.
+ *   The new table's buckets are cleared just before they can first be reached, so a large table
+ *   costs no operation more than a few buckets.
+ *
+ * FIELDS
+ *   slot, link     shard's lock to write (release), readers load (acquire)
+ *   next           set once under the lock (release) before the first MOVED; readers load (acquire)
+ *   all others     shard's lock; `buckets` and the chunks' addresses are constant once readable */
+#pragma once
+
+#include "lrd_entry.h"
+#include "lrd_lock.h"
+
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+#if !__has_feature(thread_sanitizer)
+#include <emmintrin.h>
+#define LRD_MATCH_SSE2 1
+#endif
+#endif
+
+#pragma clang assume_nonnull begin
+
+#define LRD_BUCKET_SLOTS 7
+/// Entries per bucket at which a table grows: about one bucket in eight then has an overflow bucket.
+#define LRD_TABLE_LOAD 5
+#define LRD_OVERFLOW_CHUNKS 24
+
+#define LRD_LINK_MOVED ((uint64_t)1 << 63)
+#define LRD_LINK_OVERFLOW (((uint64_t)1 << 28) - 1)
+#define LRD_LINK_VERSION ((uint64_t)1 << 28)
+
+#define LRD_ADDRESS_BITS 48
+#define LRD_ADDRESS_MASK (((uint64_t)1 << LRD_ADDRESS_BITS) - 1)
+
+typedef struct lrd_bucket {
+  _Alignas(64) _Atomic(uint64_t) slots[LRD_BUCKET_SLOTS];
+  _Atomic(uint64_t) link;
+} lrd_bucket;
+
+typedef struct lrd_table {
+  _Alignas(64) uint64_t buckets; // in the main part
+  uint64_t base_overflow;        // overflow buckets right behind the main part
+  _Atomic(struct lrd_table *_Nullable) next;
+  struct lrd_table *_Nullable retired_next;
+  uint64_t moved;                // buckets below are in `next` already
+  uint64_t ready;                // buckets below are cleared and may be reached
+  size_t bytes;
+  uint32_t overflow_capacity;    // all chunks together
+  uint32_t overflow_fresh;       // numbers from here on were never used
+  uint32_t overflow_free_head;   // number + 1, chained by `link`
+  uint32_t overflow_used;
+  uint32_t chunks;
+  _Atomic(lrd_bucket *_Nullable) chunk[LRD_OVERFLOW_CHUNKS];
+  lrd_bucket bucket[];
+} lrd_table;
+
+/// The table of an empty shard: one empty bucket, shared by all, never written.
+extern lrd_table lrd_table_empty;
+
+LRD_INLINE uint64_t lrd_table_tag(uint64_t hash) LRD_NONBLOCKING { return (hash & 0xffff) | 1; }
+
+LRD_INLINE uint64_t lrd_table_word(const lrd_entry *entry, uint64_t tag) LRD_NONBLOCKING {
+  return tag << LRD_ADDRESS_BITS | (uint64_t)(uintptr_t)entry;
+}
+
+LRD_INLINE lrd_entry *lrd_table_entry(uint64_t word) LRD_NONBLOCKING {
+  return (lrd_entry *)(uintptr_t)(word & LRD_ADDRESS_MASK);
+}
+
+LRD_INLINE uint64_t lrd_table_index(const lrd_table *table, uint64_t hash) LRD_NONBLOCKING {
+  return (uint64_t)(((unsigned __int128)(hash & ~(uint64_t)0xffff) * table->buckets) >> 64);
+}
+
+/// One bit per slot whose tag is `tag`, at bit 4 * slot + 3. A hint: the slots may change meanwhile.
+LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD_NONBLOCKING {
+#if LRD_MATCH_SSE2
+  const __m128i *pairs = (const __m128i *)(const void *)bucket;
+  __m128i wanted = _mm_set1_epi16((short)tag);
+  __m128i low = _mm_packs_epi16(_mm_cmpeq_epi16(_mm_load_si128(pairs), wanted),
+                                _mm_cmpeq_epi16(_mm_load_si128(pairs + 1), wanted));
+  __m128i high = _mm_packs_epi16(_mm_cmpeq_epi16(_mm_load_si128(pairs + 2), wanted),
+                                 _mm_cmpeq_epi16(_mm_load_si128(pairs + 3), wanted));
+  uint32_t bits = (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
+  return bits & 0x08888888u;
+#else
+  uint32_t bits = 0;
+  for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
+    uint64_t word = atomic_load_explicit(&bucket->slots[i], memory_order_relaxed);
+    bits |= (uint32_t)((word >> LRD_ADDRESS_BITS) == tag) << (4 * i + 3);
+  }
+  return bits;
+#endif
+}
+
+/// Overflow bucket `number` (from 0), which a link that the caller has read names.
+static inline lrd_bucket *lrd_table_overflow(lrd_table *table, uint64_t number) LRD_NONBLOCKING {
+  if (number < table->base_overflow) return &table->bucket[table->buckets + number];
+  number -= table->base_overflow;
+  uint64_t size = table->base_overflow;
+  int chunk = 0;
+  while (number >= size) {
+    number -= size;
+    size *= 2;
+    chunk++;
+  }
+  return atomic_load_explicit(&table->chunk[chunk], memory_order_acquire) + number;
+}
+
+/// A table of `buckets` buckets; its memory is cleared as it comes into reach. NULL without memory.
+lrd_table *_Nullable lrd_table_create(uint64_t buckets);
+
+/// Clears all buckets at once: for a first table, which has no predecessor to move out of.
+void lrd_table_make_ready(lrd_table *table);
+
+/// Frees a table no reader can be inside.
+void lrd_table_destroy(lrd_table *table);
+
+/// Bytes of the next chunk of overflow buckets `table` would need. The caller allocates it with
+/// lrd_alloc(…, 64) outside the lock and hands it to lrd_table_add_overflow_locked().
+size_t lrd_table_next_chunk_bytes(const lrd_table *table);
+bool lrd_table_add_overflow_locked(lrd_table *table, lrd_bucket *chunk, size_t bytes);
+
+/// Overflow buckets still to be had.
+static inline uint64_t lrd_table_overflow_left_locked(const lrd_table *table) {
+  return table->overflow_capacity - table->overflow_used;
+}
+
+/// A position of one slot, found under the lock and valid while it is held and nothing is removed.
+typedef struct lrd_place {
+  lrd_table *_Nullable table;
+  lrd_bucket *_Nullable head;
+  _Atomic(uint64_t) *_Nullable slot;
+} lrd_place;
+
+/// The table of the chain that starts at `root` in which `hash` belongs now.
+static inline lrd_table *lrd_table_home_locked(lrd_table *root, uint64_t hash) {
+  return lrd_table_index(root, hash) < root->moved
+             ? atomic_load_explicit(&root->next, memory_order_relaxed)
+             : root;
+}
+
+/// Finds the slot that holds `entry`. False when it is not linked: then `entry` is not touched.
+bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash, lrd_place *place);
+
+/// Publishes `entry`. Needs one overflow bucket left in the hash's home table.
+void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash);
+
+/// Removes what `place` names and fills the hole from the end of the chain.
+void lrd_table_remove_locked(lrd_place *place);
+
+/// Moves the next bucket of `root` to its successor. False when overflow buckets for it are missing.
+bool lrd_table_move_bucket_locked(lrd_table *root);
+
+/// The number of entries in the chain of bucket `index`, for checks and for moving.
+uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index);
+
+#pragma clang assume_nonnull end

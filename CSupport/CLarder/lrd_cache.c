@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_alloc.h"
+#include "lrd_maintenance.h"
+#include "lrd_process.h"
+#include "lrd_retire.h"
+
+#include <string.h>
+
+static lrd_lanes no_lanes = {.capacity = 0};
+
+static size_t shards_bytes(uint32_t shards) { return shards * sizeof(lrd_shard); }
+
+lrd_cache *lrd_cache_create(const lrd_options *options) {
+  if (!lrd_process_start()) return NULL;
+  lrd_cache *cache = lrd_alloc_zeroed(sizeof *cache, _Alignof(lrd_cache));
+  if (!cache) return NULL;
+  cache->shards = lrd_alloc(shards_bytes(options->shards), _Alignof(lrd_shard));
+  if (!cache->shards ||
+      !lrd_pool_open(&cache->pool, options->entry_bytes, options->entry_alignment)) {
+    lrd_free(cache->shards, shards_bytes(options->shards), _Alignof(lrd_shard));
+    lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
+    return NULL;
+  }
+  cache->shard_mask = options->shards - 1;
+  cache->observed = options->observed;
+  cache->policy = options->policy;
+  cache->hooks = options->hooks;
+  for (uint32_t i = 0; i < options->shards; i++) lrd_shard_open(&cache->shards[i], cache->policy);
+  atomic_store_explicit(&cache->lanes, &no_lanes, memory_order_relaxed);
+  atomic_store_explicit(&cache->references, 1, memory_order_relaxed);
+  atomic_store_explicit(&cache->budget.count_limit, options->count_limit, memory_order_relaxed);
+  atomic_store_explicit(&cache->budget.cost_limit, options->cost_limit, memory_order_relaxed);
+  lrd_process_add(cache);
+  return cache;
+}
+
+static void free_lanes(lrd_cache *cache) {
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  for (uint32_t i = 0; i < lanes->capacity; i++) {
+    lrd_free(atomic_load_explicit(&lanes->lane[i], memory_order_relaxed), sizeof(lrd_lane),
+             _Alignof(lrd_lane));
+  }
+  while (lanes && lanes != &no_lanes) {
+    lrd_lanes *smaller = lanes->smaller;
+    lrd_free(lanes, sizeof *lanes + lanes->capacity * sizeof(lrd_lane *), _Alignof(lrd_lanes));
+    lanes = smaller;
+  }
+}
+
+void lrd_cache_unreference(lrd_cache *cache) {
+  if (atomic_fetch_sub_explicit(&cache->references, 1, memory_order_acq_rel) != 1) return;
+  lrd_process_remove(cache);
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) lrd_shard_close(&cache->shards[i]);
+  lrd_pool_close(&cache->pool);
+  free_lanes(cache);
+  lrd_hooks hooks = cache->hooks;
+  lrd_free(cache->shards, shards_bytes(cache->shard_mask + 1), _Alignof(lrd_shard));
+  lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
+  hooks.release(hooks.context);
+}
+
+void lrd_cache_close(lrd_cache *cache) {
+  atomic_store_explicit(&cache->closed, true, memory_order_release);
+  // No call is running, so no loan is out: whatever is stored or retired can be destroyed.
+  cache->observed = false;
+  lrd_change change = {0};
+  lrd_change_empty(cache, NULL, &change);
+  lrd_change_reclaim(cache, &change);
+  for (lrd_entry *entry; (entry = lrd_chain_take(&change.ready, &cache->pool));) {
+    cache->hooks.destroy(cache->hooks.context, entry);
+    lrd_slot_give(cache, NULL, entry);
+  }
+  lrd_cache_unreference(cache);
+}
+
+static void add_counters(lrd_counters *sum, const lrd_counters *more) {
+  sum->insertions += more->insertions;
+  sum->replacements += more->replacements;
+  sum->removals += more->removals;
+  sum->refusals += more->refusals;
+  for (int i = 0; i < LRD_EVICTION_KINDS; i++) sum->evictions[i] += more->evictions[i];
+}
+
+static uint64_t tables_bytes_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  return root->bytes + (next ? next->bytes : 0);
+}
+
+lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
+  lrd_statistics sum = {0};
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
+  for (uint32_t i = 0; i < lanes->capacity; i++) {
+    lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_acquire);
+    if (!lane) continue;
+    sum.hits += atomic_load_explicit(&lane->hits, memory_order_relaxed);
+    sum.misses += atomic_load_explicit(&lane->misses, memory_order_relaxed);
+    sum.dropped += atomic_load_explicit(&lane->dropped, memory_order_relaxed);
+  }
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard *shard = &cache->shards[i];
+    lrd_lock_acquire(&shard->lock);
+    add_counters(&sum.counters, &shard->counters);
+    sum.retired += shard->retired.count + shard->proven.count;
+    sum.table_bytes += tables_bytes_locked(shard);
+    lrd_change_cancel(cache, shard);
+  }
+  sum.pool_bytes = lrd_pool_bytes(&cache->pool);
+  return sum;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_change.h"
+
+#include "lrd_lookup.h"
+#include "lrd_maintenance.h"
+#include "lrd_retire.h"
+
+/// Entries evicted under one lock at most, so that no insertion holds it for long.
+enum { evictions_per_lock = 32 };
+
+void lrd_change_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
+  lrd_lock_acquire(&shard->lock);
+  if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
+}
+
+/// Unlocks; work that a busy lock turned away meanwhile goes back to the maintenance thread.
+static void unlock(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock) {
+  if (LRD_UNLIKELY(lrd_lock_release(&shard->lock))) lrd_maintenance_request(cache);
+}
+
+void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) { unlock(cache, shard); }
+
+void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
+  if (entry) cache->policy->access(&shard->order, &cache->pool, entry);
+  if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
+}
+
+static lrd_entry *entry_or_null(lrd_cache *cache, uint32_t id) {
+  return id == LRD_NIL ? NULL : lrd_pool_entry(&cache->pool, id);
+}
+
+lrd_entry *lrd_order_first_locked(lrd_cache *cache, lrd_shard *shard, bool hottest) {
+  const lrd_policy *policy = cache->policy;
+  return entry_or_null(cache, hottest ? policy->hottest(&shard->order)
+                                      : policy->coldest(&shard->order));
+}
+
+lrd_entry *lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry,
+                                 bool hottest) {
+  const lrd_policy *policy = cache->policy;
+  return entry_or_null(cache, hottest ? policy->colder(&shard->order, entry)
+                                      : policy->hotter(&shard->order, entry));
+}
+
+bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
+  (void)shard;
+  if (!lane || lane->thread->depth == LRD_LOANS) return false;
+  // No reload: the entry is linked, and whoever unlinks it takes the lock after this store.
+  lrd_hazard_set(&lane->thread->hazards[lane->thread->depth++].entry, entry);
+  return true;
+}
+
+/// Hands on what was unlinked: to the observer first, or to retirement.
+static void pass_on_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                           lrd_chain *removed) LRD_REQUIRES(shard->lock) {
+  if (cache->observed) {
+    lrd_chain_append(&change->removed, removed);
+  } else {
+    lrd_retire_locked(cache, shard, change, removed);
+  }
+}
+
+/// Starts loading what the next eviction from this shard will touch.
+static void prefetch_victim_locked(lrd_cache *cache, lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  uint32_t id = cache->policy->victim(&shard->order);
+  if (id != LRD_NIL) LRD_PREFETCH(lrd_pool_entry(&cache->pool, id));
+}
+
+/// Evicts one entry other than `spared`. False when there is none.
+static bool evict_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *spared,
+                         uint8_t reason, int kind, lrd_chain *victims)
+    LRD_REQUIRES(shard->lock) {
+  uint32_t id = cache->policy->victim(&shard->order);
+  if (id == LRD_NIL) return false;
+  lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
+  if (victim == spared) return false;
+  lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, victim, reason, victims);
+  shard->counters.evictions[kind]++;
+  return true;
+}
+
+static int kind_of(lrd_shortage shortage) {
+  return shortage == LRD_COUNT_SHORT ? LRD_EVICTED_BY_COUNT : LRD_EVICTED_BY_COST;
+}
+
+static void release_room(lrd_cache *cache, const lrd_chain *chain) {
+  for (lrd_entry *entry = chain->head; entry; entry = lrd_chain_next(&cache->pool, entry)) {
+    lrd_budget_release(&cache->budget, 1, entry->cost);
+  }
+}
+
+/// Makes room in the other shards, a few entries from one that has some.
+static void steal_room(lrd_cache *cache, lrd_change *change, lrd_shortage shortage) {
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
+    lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
+    lrd_chain victims = {0};
+    lrd_lock_acquire(&shard->lock);
+    int wanted = shortage == LRD_COUNT_SHORT ? 1 : 4;
+    while (wanted-- &&
+           evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, kind_of(shortage), &victims)) {
+    }
+    bool found = victims.head;
+    release_room(cache, &victims);
+    pass_on_locked(cache, shard, change, &victims);
+    unlock(cache, shard);
+    if (found) return;
+  }
+  // All room is reserved by insertions that are about to be linked.
+  lrd_yield();
+}
+
+static lrd_result refuse_costly(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                                lrd_entry *old) LRD_RELEASE(shard->lock) {
+  lrd_chain removed = {0};
+  shard->counters.refusals++;
+  if (old) {
+    lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_BY_CALL, &removed);
+    shard->counters.removals++;
+    release_room(cache, &removed);
+  }
+  pass_on_locked(cache, shard, change, &removed);
+  unlock(cache, shard);
+  return LRD_TOO_COSTLY;
+}
+
+/// Leaves the lock with what was evicted so far, to go on with more room.
+static lrd_result make_room(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_entry *old,
+                            lrd_chain *victims, lrd_shortage shortage, bool exhausted)
+    LRD_RELEASE(shard->lock) {
+  if (exhausted && old) {
+    // Only the old value is left here and the new one is too large beside other shards' entries.
+    lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_REPLACED, victims);
+    shard->counters.replacements++;
+    change->replaced = true;
+  }
+  release_room(cache, victims);
+  pass_on_locked(cache, shard, change, victims);
+  unlock(cache, shard);
+  if (exhausted && !old) steal_room(cache, change, shortage);
+  return LRD_AGAIN;
+}
+
+lrd_result lrd_change_insert(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                             lrd_entry *entry, lrd_entry *old, uint64_t hash) {
+  lrd_budget *budget = &cache->budget;
+  uint64_t cost_limit = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
+  if (cost_limit && entry->cost > cost_limit) {
+    return refuse_costly(cache, shard, change, old);
+  }
+  if (!lrd_shard_prepare_locked(shard, hash, &change->need)) {
+    unlock(cache, shard);
+    if (lrd_need_supply(&change->need)) return LRD_AGAIN;
+    if (!change->need.may_wait) return LRD_OUT_OF_MEMORY;
+    change->need.wait = true;
+    return LRD_AGAIN;
+  }
+  // The old value counts as used just now, so it is the last that room would be taken from.
+  if (old) cache->policy->access(&shard->order, &cache->pool, old);
+  lrd_chain victims = {0};
+  uint64_t freed = old ? 1 : 0;
+  uint64_t freed_cost = old ? old->cost : 0;
+  lrd_shortage shortage;
+  while ((shortage = lrd_budget_exchange(budget, freed, freed_cost, entry->cost)) != LRD_ROOM) {
+    // Half the range is left for the next cost, so that the sum cannot overflow.
+    bool more = victims.count < evictions_per_lock && freed_cost <= INT64_MAX;
+    if (!more || !evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, kind_of(shortage), &victims)) {
+      bool exhausted = more;
+      return make_room(cache, shard, change, old, &victims, shortage, exhausted);
+    }
+    freed++;
+    freed_cost += victims.tail->cost;
+  }
+  if (old) {
+    lrd_shard_replace_locked(shard, cache->policy, &cache->pool, old, entry, hash, &victims);
+    shard->counters.replacements++;
+  } else {
+    lrd_shard_link_locked(shard, cache->policy, &cache->pool, entry, hash);
+    if (!change->replaced) shard->counters.insertions++;
+  }
+  if (freed) prefetch_victim_locked(cache, shard);
+  pass_on_locked(cache, shard, change, &victims);
+  unlock(cache, shard);
+  if (change->need.supplied != LRD_NEED_NOTHING) lrd_need_drop(&change->need);
+  return old || change->replaced ? LRD_REPLACED : LRD_INSERTED;
+}
+
+void lrd_change_remove(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_entry *entry) {
+  lrd_chain removed = {0};
+  lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, entry, LRD_REMOVED_BY_CALL, &removed);
+  shard->counters.removals++;
+  release_room(cache, &removed);
+  pass_on_locked(cache, shard, change, &removed);
+  change->unsettled |= lrd_shard_shrunken_locked(shard) != 0;
+  unlock(cache, shard);
+}
+
+bool lrd_change_trim(lrd_cache *cache, lrd_lane *lane, lrd_change *change, uint64_t count_bound,
+                     uint64_t cost_bound) {
+  uint32_t idle = 0;
+  while (lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM) {
+    uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
+    lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
+    lrd_chain victims = {0};
+    lrd_change_begin(cache, lane, shard);
+    // Several shards share the loss; one alone gives what is wanted in its own order.
+    int wanted = cache->shard_mask ? 1 : evictions_per_lock;
+    while (wanted-- &&
+           lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM &&
+           evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, LRD_EVICTED_BY_TRIM, &victims)) {
+      lrd_budget_release(&cache->budget, 1, victims.tail->cost);
+    }
+    uint32_t evicted = victims.count;
+    pass_on_locked(cache, shard, change, &victims);
+    change->unsettled |= lrd_shard_shrunken_locked(shard) != 0;
+    unlock(cache, shard);
+    idle = evicted ? 0 : idle + 1;
+    if (idle > cache->shard_mask) {
+      lrd_yield();
+      idle = 0;
+    }
+    if (change->ready.head || change->removed.head || change->suspect.head) return false;
+  }
+  return true;
+}
+
+void lrd_change_empty(lrd_cache *cache, lrd_lane *lane, lrd_change *change) LRD_UNCHECKED_LOCKS {
+  lrd_order orders[LRD_SHARDS_MOST];
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_change_begin(cache, lane, &cache->shards[i]);
+  }
+  uint64_t count = 0;
+  unsigned __int128 cost = 0;
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    count += cache->shards[i].count;
+    cost += cache->shards[i].cost;
+    lrd_shard_empty_locked(&cache->shards[i], cache->policy, &orders[i]);
+  }
+  lrd_budget_release(&cache->budget, count, (uint64_t)cost);
+  atomic_fetch_sub_explicit(&cache->budget.cost_carry, (int64_t)(cost >> 64),
+                            memory_order_relaxed);
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) unlock(cache, &cache->shards[i]);
+  lrd_chain removed = {0};
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_order_dissolve(&orders[i], cache->policy, &cache->pool, LRD_REMOVED_BY_CALL, &removed);
+  }
+  lrd_shard *shard = &cache->shards[0];
+  lrd_lock_acquire(&shard->lock);
+  pass_on_locked(cache, shard, change, &removed);
+  unlock(cache, shard);
+}
+
+void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit) {
+  atomic_store_explicit(&cache->budget.count_limit, limit, memory_order_relaxed);
+}
+
+void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit) {
+  atomic_store_explicit(&cache->budget.cost_limit, limit, memory_order_relaxed);
+}
+
+bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change) {
+  lrd_need need = {0};
+  if (!lrd_lock_try_or_mark(&shard->lock)) return false;
+  need.buckets = lrd_shard_shrunken_locked(shard);
+  if (need.buckets) {
+    unlock(cache, shard);
+    need.kind = LRD_NEED_TABLE;
+    bool supplied = lrd_need_supply(&need);
+    if (!lrd_lock_try_or_mark(&shard->lock)) {
+      lrd_need_drop(&need);
+      return false;
+    }
+    if (supplied && lrd_shard_shrunken_locked(shard)) {
+      lrd_shard_start_move_locked(shard, need.memory);
+      need.supplied = LRD_NEED_NOTHING;
+    }
+  }
+  bool moves = lrd_shard_moves_locked(shard);
+  if (moves) lrd_shard_move_locked(shard, evictions_per_lock);
+  change->unsettled |= moves && lrd_shard_moves_locked(shard);
+  lrd_retire_collect_locked(shard, change);
+  unlock(cache, shard);
+  lrd_need_drop(&need);
+  return true;
+}

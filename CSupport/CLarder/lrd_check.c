@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_check.c — recomputes every invariant of lrd_shard.h from the ground; tests run it after each
+ * step. A broken one stops the process, in all builds. */
+#include "lrd_cache.h"
+#include "lrd_change.h"
+
+#define CHECK(condition) ((condition) ? (void)0 : lrd_fail(#condition, __FILE__, __LINE__))
+
+/// I1, first half, and I2: everything in the order is linked and in the table.
+static void check_order(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool)
+    LRD_REQUIRES(shard->lock) {
+  uint64_t count = 0;
+  unsigned __int128 cost = 0;
+  uint32_t before = LRD_NIL;
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  for (uint32_t id = policy->hottest(&shard->order); id != LRD_NIL; count++) {
+    lrd_entry *entry = lrd_pool_entry(pool, id);
+    CHECK(entry->state == LRD_ENTRY_LINKED);
+    CHECK(policy->hotter(&shard->order, entry) == before);
+    lrd_place place;
+    CHECK(lrd_table_find_locked(root, entry, lrd_entry_place(entry), &place));
+    cost += entry->cost;
+    CHECK(count <= shard->count);
+    before = id;
+    id = policy->colder(&shard->order, entry);
+  }
+  CHECK(count == shard->count);
+  CHECK(cost == shard->cost);
+}
+
+/// I1, second half, and I3: the table holds nothing else.
+static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  uint64_t linked = 0;
+  for (uint64_t i = 0; i < root->buckets; i++) {
+    uint64_t length = lrd_table_chain_length_locked(root, i);
+    uint64_t link = atomic_load_explicit(&root->bucket[i].link, memory_order_relaxed);
+    CHECK(((link & LRD_LINK_MOVED) != 0) == (i < root->moved));
+    CHECK(i >= root->moved || length == 0);
+    linked += length;
+  }
+  for (uint64_t i = 0; next && i < next->ready; i++) {
+    linked += lrd_table_chain_length_locked(next, i);
+  }
+  CHECK(next || root->moved == 0);
+  CHECK(linked == shard->count);
+}
+
+/// I4.
+static void check_chain(const lrd_chain *chain, lrd_pool *pool) {
+  uint32_t count = 0;
+  const lrd_entry *last = NULL;
+  for (lrd_entry *entry = chain->head; entry; entry = lrd_chain_next(pool, entry)) {
+    CHECK(entry->state >= LRD_REMOVED_LIMIT);
+    CHECK(++count <= chain->count);
+    last = entry;
+  }
+  CHECK(count == chain->count);
+  CHECK(last == chain->tail);
+}
+
+void lrd_shard_check(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool) {
+  lrd_lock_acquire(&shard->lock);
+  check_order(shard, policy, pool);
+  check_table(shard);
+  check_chain(&shard->retired, pool);
+  check_chain(&shard->proven, pool);
+  lrd_lock_release(&shard->lock);
+}
+
+void lrd_cache_check(lrd_cache *cache) {
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard_check(&cache->shards[i], cache->policy, &cache->pool);
+  }
+}

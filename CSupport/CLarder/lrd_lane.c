@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_lane.c — lanes: made at first use, batches of hits applied, spare slots taken and given. */
+#include "lrd_alloc.h"
+#include "lrd_cache.h"
+
+#include <string.h>
+
+static size_t lanes_bytes(uint32_t capacity) {
+  return sizeof(lrd_lanes) + capacity * sizeof(lrd_lane *);
+}
+
+/// Makes the array of lanes at least `capacity` long. False without memory.
+static bool grow_lanes(lrd_cache *cache, uint32_t capacity) LRD_EXCLUDES(cache->admin) {
+  uint32_t rounded = 8;
+  while (rounded < capacity) rounded *= 2;
+  lrd_lanes *grown = lrd_alloc_zeroed(lanes_bytes(rounded), _Alignof(lrd_lanes));
+  if (!grown) return false;
+  grown->capacity = rounded;
+  lrd_lock_acquire(&cache->admin);
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  bool used = lanes->capacity < capacity;
+  if (used) {
+    for (uint32_t i = 0; i < lanes->capacity; i++) {
+      lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_relaxed);
+      atomic_store_explicit(&grown->lane[i], lane, memory_order_relaxed);
+    }
+    grown->smaller = lanes->capacity ? lanes : NULL;
+    atomic_store_explicit(&cache->lanes, grown, memory_order_release);
+  }
+  lrd_lock_release(&cache->admin);
+  if (!used) lrd_free(grown, lanes_bytes(rounded), _Alignof(lrd_lanes));
+  return true;
+}
+
+lrd_lane *lrd_lane_attach(lrd_cache *cache) {
+  if (!lrd_self && !lrd_thread_register()) return NULL;
+  uint32_t index = lrd_self->index;
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
+  if (index >= lanes->capacity && !grow_lanes(cache, index + 1)) return NULL;
+  lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
+  lrd_lane *lane = atomic_load_explicit(&lanes->lane[index], memory_order_relaxed);
+  if (lane) return lane;
+  lane = lrd_alloc_zeroed(sizeof *lane, _Alignof(lrd_lane));
+  if (!lane) return NULL;
+  lane->thread = lrd_self;
+  lane->flush_at = LRD_BATCH;
+  lrd_lock_acquire(&cache->admin);
+  // The array may have grown meanwhile; under the lock this is the one that stays.
+  lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  atomic_store_explicit(&lanes->lane[index], lane, memory_order_release);
+  lrd_lock_release(&cache->admin);
+  return lane;
+}
+
+/// Notes one hit if its entry is still linked.
+static void apply_locked(lrd_cache *cache, lrd_shard *shard, const lrd_touch *touch)
+    LRD_REQUIRES(shard->lock) {
+  lrd_place place;
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  if (!lrd_table_find_locked(root, touch->entry, touch->hash, &place)) return;
+  cache->policy->access(&shard->order, &cache->pool, touch->entry);
+}
+
+static bool on_shard(const lrd_cache *cache, const lrd_shard *shard, const lrd_touch *touch) {
+  return &cache->shards[(uint32_t)(touch->hash >> 16) & cache->shard_mask] == shard;
+}
+
+void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < lane->touches; i++) {
+    lrd_touch touch = lane->touch[i];
+    if (on_shard(cache, shard, &touch)) {
+      apply_locked(cache, shard, &touch);
+    } else {
+      lane->touch[kept++] = touch;
+    }
+  }
+  lane->touches = kept;
+  lane->flush_at = LRD_BATCH;
+}
+
+// Reached from the hit path: the policies' functions are called through pointers the compiler cannot
+// see into; they neither allocate nor wait, by the contract in lrd_policy.h.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wfunction-effects"
+void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
+  uint64_t shards = 0;
+  for (uint32_t i = 0; i < lane->touches; i++) {
+    shards |= (uint64_t)1 << ((uint32_t)(lane->touch[i].hash >> 16) & cache->shard_mask);
+  }
+  for (; shards; shards &= shards - 1) {
+    lrd_shard *shard = &cache->shards[__builtin_ctzll(shards)];
+    if (!lrd_lock_try(&shard->lock)) continue;
+    lrd_lane_apply_locked(cache, lane, shard);
+    // A mark left meanwhile is put back: the next holder, or the next try, will honour it.
+    if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
+  }
+  lane->flush_at = lane->touches < LRD_BATCH ? LRD_BATCH : lane->touches + LRD_BATCH / 4;
+  if (lane->touches + LRD_BATCH / 4 <= LRD_BATCH_MOST) return;
+  uint32_t dropped = lane->touches / 2;
+  memmove(lane->touch, lane->touch + dropped, (lane->touches - dropped) * sizeof(lrd_touch));
+  lane->touches -= dropped;
+  lane->flush_at = LRD_BATCH_MOST;
+  atomic_fetch_add_explicit(&lane->dropped, dropped, memory_order_relaxed);
+}
+#pragma clang diagnostic pop
+
+lrd_entry *lrd_slot_take(lrd_cache *cache, lrd_lane *lane) {
+  uint32_t id;
+  if (!lane) {
+    if (!lrd_pool_take(&cache->pool, &id, 1)) return NULL;
+  } else {
+    if (!lane->spares) lane->spares = lrd_pool_take(&cache->pool, lane->spare, LRD_SPARES / 2);
+    if (!lane->spares) return NULL;
+    id = lane->spare[--lane->spares];
+  }
+  lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
+  entry->prev = id;
+  entry->next = LRD_NIL;
+  entry->state = LRD_ENTRY_FREE;
+  entry->policy_bits = 0;
+  return entry;
+}
+
+void lrd_slot_give(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) {
+  uint32_t id = entry->prev;
+  if (!lane) {
+    lrd_pool_give(&cache->pool, &id, 1);
+    return;
+  }
+  if (lane->spares == LRD_SPARES) {
+    lane->spares /= 2;
+    lrd_pool_give(&cache->pool, lane->spare + lane->spares, LRD_SPARES / 2);
+  }
+  lane->spare[lane->spares++] = id;
+}

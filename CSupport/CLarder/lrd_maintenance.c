@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_maintenance.h"
+
+#include "lrd_retire.h"
+
+static lrd_lock queue_lock;
+static lrd_cache *queue;
+static bool running;
+static _Atomic(uint32_t) requests; // counts requests: what the thread sleeps on
+
+static const uint64_t shortest_nap = 1000000;    // 1 ms: gathers what a burst of writes leaves
+static const uint64_t longest_nap = 1000000000; // 1 s: while readers hold on to entries
+
+static void nap(uint64_t nanoseconds) {
+  static _Atomic(uint32_t) never;
+  lrd_park(&never, 0, nanoseconds);
+}
+
+/// Works on every shard once. True when something is left to do.
+static bool service(lrd_cache *cache) {
+  bool more = false;
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return false;
+    lrd_change change = {0};
+    more |= !lrd_shard_service(cache, &cache->shards[i], &change);
+    more |= lrd_retire_settle(cache, &change, 0);
+    for (lrd_entry *entry; (entry = lrd_chain_take(&change.ready, &cache->pool));) {
+      cache->hooks.destroy(cache->hooks.context, entry);
+      lrd_slot_give(cache, NULL, entry);
+    }
+  }
+  return more;
+}
+
+static lrd_cache *take_queue(void) {
+  lrd_lock_acquire(&queue_lock);
+  lrd_cache *taken = queue;
+  queue = NULL;
+  lrd_lock_release(&queue_lock);
+  return taken;
+}
+
+static void put_back(lrd_cache *cache) {
+  lrd_lock_acquire(&queue_lock);
+  cache->next_queued = queue;
+  queue = cache;
+  lrd_lock_release(&queue_lock);
+}
+
+static void run(void) {
+  uint64_t pause = shortest_nap;
+  for (;;) {
+    uint32_t seen = atomic_load_explicit(&requests, memory_order_acquire);
+    lrd_cache *cache = take_queue();
+    if (!cache) {
+      lrd_park(&requests, seen, 0);
+      pause = shortest_nap;
+      continue;
+    }
+    nap(pause);
+    bool left = false;
+    while (cache) {
+      lrd_cache *next = cache->next_queued;
+      // Cleared first: what is left after this visit asks again.
+      atomic_exchange_explicit(&cache->queued, 0, memory_order_acq_rel);
+      bool more = service(cache);
+      if (more && atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel) == 0) {
+        put_back(cache);
+        left = true;
+      } else {
+        lrd_cache_unreference(cache);
+      }
+      cache = next;
+    }
+    // A value's destruction may have used a cache on this thread; alone means alone again.
+    lrd_thread_unregister();
+    pause = left ? pause * 2 : shortest_nap;
+    if (pause > longest_nap) pause = longest_nap;
+  }
+}
+
+void lrd_maintenance_request(lrd_cache *cache) {
+  if (atomic_load_explicit(&cache->queued, memory_order_relaxed)) return;
+  if (atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel)) return;
+  atomic_fetch_add_explicit(&cache->references, 1, memory_order_relaxed);
+  lrd_lock_acquire(&queue_lock);
+  bool start = !running;
+  running = true;
+  cache->next_queued = queue;
+  queue = cache;
+  lrd_lock_release(&queue_lock);
+  atomic_fetch_add_explicit(&requests, 1, memory_order_release);
+  if (!start) {
+    lrd_unpark_one(&requests);
+  } else if (!lrd_thread_spawn(run)) {
+    // Without the thread, writers and reclaim() do its work; the next request tries again.
+    lrd_lock_acquire(&queue_lock);
+    running = false;
+    lrd_lock_release(&queue_lock);
+    for (lrd_cache *waiting = take_queue(), *next; waiting; waiting = next) {
+      next = waiting->next_queued;
+      atomic_store_explicit(&waiting->queued, 0, memory_order_release);
+      lrd_cache_unreference(waiting);
+    }
+  }
+}
+
+void lrd_maintenance_before_fork(void) LRD_UNCHECKED_LOCKS { lrd_lock_acquire(&queue_lock); }
+
+void lrd_maintenance_after_fork_parent(void) LRD_UNCHECKED_LOCKS { lrd_lock_release(&queue_lock); }
+
+void lrd_maintenance_after_fork_child(void) LRD_UNCHECKED_LOCKS {
+  running = false;
+  while (queue) {
+    lrd_cache *cache = queue;
+    queue = cache->next_queued;
+    atomic_store_explicit(&cache->queued, 0, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&cache->references, 1, memory_order_relaxed);
+  }
+  lrd_lock_reset(&queue_lock);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_maintenance.h — the process's one background thread, which never waits for a shard.
+ *
+ * Started by the first request, parked while its queue is empty. It looks after caches that left
+ * something undone: retired entries no writer came by to destroy, tables half moved or far too large.
+ * Shard locks are only ever tried; a busy one is marked, and its holder asks again on leaving
+ * (lrd_lock.h). While readers hold on to entries it comes back ever more rarely, at most each second.
+ *
+ * LOCKING: the queue's lock is a leaf; no shard's lock is held when it is taken. */
+#pragma once
+
+#include "lrd_cache.h"
+
+#pragma clang assume_nonnull begin
+
+/// Puts the cache into the queue, unless it is there. Needs no lock held.
+void lrd_maintenance_request(lrd_cache *cache);
+
+/// Around fork(): the child starts without the thread and with an empty queue.
+void lrd_maintenance_before_fork(void);
+void lrd_maintenance_after_fork_parent(void);
+void lrd_maintenance_after_fork_child(void);
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include "lrd_platform.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#elif defined(__APPLE__)
+#include <os/clock.h>
+#include <os/os_sync_wait_on_address.h>
+#endif
+
+bool lrd_platform_asymmetric = false;
+
+void lrd_platform_start(void) {
+#if defined(__linux__)
+  long offered = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+  lrd_platform_asymmetric =
+      offered > 0 && (offered & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
+      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+#endif
+}
+
+void lrd_fence_heavy(void) {
+  // The full fence orders the caller itself; membarrier orders every other running thread.
+  atomic_thread_fence(memory_order_seq_cst);
+#if defined(__linux__)
+  if (lrd_platform_asymmetric &&
+      syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+    // Readers have relied on this call since it was registered: going on would free what they read.
+    lrd_fail("membarrier, once registered, does not fail", __FILE__, __LINE__);
+  }
+#endif
+}
+
+void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds) {
+#if defined(__linux__)
+  struct timespec bound = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
+                           .tv_nsec = (long)(nanoseconds % 1000000000u)};
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nanoseconds ? &bound : NULL, NULL, 0);
+#elif defined(__APPLE__)
+  if (nanoseconds) {
+    os_sync_wait_on_address_with_timeout(word, expected, sizeof *word, OS_SYNC_WAIT_ON_ADDRESS_NONE,
+                                         OS_CLOCK_MACH_ABSOLUTE_TIME, nanoseconds);
+  } else {
+    os_sync_wait_on_address(word, expected, sizeof *word, OS_SYNC_WAIT_ON_ADDRESS_NONE);
+  }
+#endif
+}
+
+// Waking hands a sleeper to the scheduler and returns: it may enter the kernel, but never waits.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wfunction-effects"
+void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING {
+#if defined(__linux__)
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+#elif defined(__APPLE__)
+  os_sync_wake_by_address_any(word, sizeof *word, OS_SYNC_WAKE_BY_ADDRESS_NONE);
+#endif
+}
+#pragma clang diagnostic pop
+
+static const size_t huge_page = (size_t)2 << 20;
+
+/// The system maps whole pages, so an extent's true length is its size rounded up.
+static size_t mapped_bytes(size_t bytes) { return lrd_round_up(bytes, huge_page); }
+
+void *lrd_extent_map(size_t bytes) {
+  size_t length = mapped_bytes(bytes);
+  if (length < bytes || length + huge_page < length) return NULL;
+  char *start = mmap(NULL, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+  if (start == MAP_FAILED) return NULL;
+  char *aligned = (char *)lrd_round_up((uintptr_t)start, huge_page);
+  if (aligned != start) munmap(start, (size_t)(aligned - start));
+  size_t behind = (size_t)(start + length + huge_page - (aligned + length));
+  if (behind) munmap(aligned + length, behind);
+#if defined(MADV_HUGEPAGE)
+  madvise(aligned, length, MADV_HUGEPAGE);
+#endif
+  return aligned;
+}
+
+void lrd_extent_unmap(void *address, size_t bytes) { munmap(address, mapped_bytes(bytes)); }
+
+static void *run_body(void *body) {
+  ((void (*)(void))body)();
+  return NULL;
+}
+
+bool lrd_thread_spawn(void (*body)(void)) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  bool started = pthread_create(&thread, NULL, run_body, (void *)body) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (started) pthread_detach(thread);
+  return started;
+}
+
+void lrd_yield(void) { sched_yield(); }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_process.h"
+
+#include "lrd_maintenance.h"
+
+#include <pthread.h>
+
+static lrd_lock caches_lock;
+static lrd_cache *newest;
+
+static void for_all_locks(void (*apply)(lrd_lock *lock)) {
+  for (lrd_cache *cache = newest; cache; cache = cache->older) {
+    apply(&cache->admin);
+    for (uint32_t i = 0; i <= cache->shard_mask; i++) apply(&cache->shards[i].lock);
+    apply(&cache->pool.lock);
+  }
+}
+
+static void take(lrd_lock *lock) LRD_UNCHECKED_LOCKS { lrd_lock_acquire(lock); }
+static void let_go(lrd_lock *lock) LRD_UNCHECKED_LOCKS { lrd_lock_release(lock); }
+
+static void before_fork(void) LRD_UNCHECKED_LOCKS {
+  lrd_maintenance_before_fork();
+  lrd_lock_acquire(&caches_lock);
+  lrd_thread_before_fork();
+  for_all_locks(take);
+}
+
+static void after_fork_parent(void) LRD_UNCHECKED_LOCKS {
+  for_all_locks(let_go);
+  lrd_thread_after_fork_parent();
+  lrd_lock_release(&caches_lock);
+  lrd_maintenance_after_fork_parent();
+}
+
+static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
+  for_all_locks(lrd_lock_reset);
+  lrd_thread_after_fork_child();
+  lrd_lock_reset(&caches_lock);
+  lrd_maintenance_after_fork_child();
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool started;
+
+static void start(void) {
+  lrd_platform_start();
+  started = pthread_atfork(before_fork, after_fork_parent, after_fork_child) == 0;
+}
+
+bool lrd_process_start(void) {
+  pthread_once(&once, start);
+  return started;
+}
+
+void lrd_process_add(lrd_cache *cache) {
+  lrd_lock_acquire(&caches_lock);
+  cache->older = newest;
+  cache->newer = NULL;
+  if (newest) newest->newer = cache;
+  newest = cache;
+  lrd_lock_release(&caches_lock);
+}
+
+void lrd_process_remove(lrd_cache *cache) {
+  lrd_lock_acquire(&caches_lock);
+  if (cache->newer) {
+    cache->newer->older = cache->older;
+  } else {
+    newest = cache->older;
+  }
+  if (cache->older) cache->older->newer = cache->newer;
+  lrd_lock_release(&caches_lock);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_retire.c — from unlinked to destroyed: the retire lists, the scan, the handing out of garbage.
+ * The contract is in lrd_change.h. */
+#include "lrd_retire.h"
+
+#include "lrd_alloc.h"
+#include "lrd_maintenance.h"
+
+#include <string.h>
+
+enum { filter_bits = 4096, near_pointers = 256 };
+
+/// The pointers found in hazard slots, with a filter that answers most questions by one bit.
+typedef struct hazard_set {
+  uint64_t filter[filter_bits / 64];
+  uintptr_t near[near_pointers];
+  uintptr_t *pointers;
+  size_t count;
+  size_t capacity;
+  bool overflowed; // no memory for all of them: everything counts as held
+} hazard_set;
+
+static uint32_t filter_bit(uintptr_t pointer) {
+  return (uint32_t)((uint64_t)pointer * 0x9E3779B97F4A7C15u >> 52);
+}
+
+static void note_hazard(void *context, uintptr_t pointer) {
+  hazard_set *set = context;
+  uint32_t bit = filter_bit(pointer);
+  set->filter[bit / 64] |= (uint64_t)1 << bit % 64;
+  if (set->count == set->capacity) {
+    size_t capacity = set->capacity * 4;
+    uintptr_t *grown = lrd_alloc(capacity * sizeof *grown, _Alignof(uintptr_t));
+    if (!grown) {
+      set->overflowed = true;
+      return;
+    }
+    memcpy(grown, set->pointers, set->count * sizeof *grown);
+    if (set->pointers != set->near) {
+      lrd_free(set->pointers, set->capacity * sizeof *grown, _Alignof(uintptr_t));
+    }
+    set->pointers = grown;
+    set->capacity = capacity;
+  }
+  set->pointers[set->count++] = pointer;
+}
+
+static bool is_held(const hazard_set *set, const void *candidate) {
+  uintptr_t pointer = (uintptr_t)candidate;
+  uint32_t bit = filter_bit(pointer);
+  if (!(set->filter[bit / 64] >> bit % 64 & 1)) return false;
+  if (set->overflowed) return true;
+  for (size_t i = 0; i < set->count; i++) {
+    if (set->pointers[i] == pointer) return true;
+  }
+  return false;
+}
+
+/// Splits `chain` into what some reader holds and what none does.
+static void split(const hazard_set *set, lrd_pool *pool, lrd_chain *chain, lrd_chain *held,
+                  lrd_chain *free) {
+  for (lrd_entry *entry; (entry = lrd_chain_take(chain, pool));) {
+    lrd_chain_add(is_held(set, entry) ? held : free, entry);
+  }
+}
+
+static lrd_table *split_tables(const hazard_set *set, lrd_table *tables) {
+  lrd_table *held = NULL;
+  while (tables) {
+    lrd_table *table = tables;
+    tables = table->retired_next;
+    if (is_held(set, table)) {
+      table->retired_next = held;
+      held = table;
+    } else {
+      lrd_table_destroy(table);
+    }
+  }
+  return held;
+}
+
+/// The cost that may wait for destruction in one shard.
+static uint64_t retired_cost_most(lrd_cache *cache) {
+  uint64_t limit = atomic_load_explicit(&cache->budget.cost_limit, memory_order_relaxed);
+  return limit ? limit / 16 : (uint64_t)1 << 20;
+}
+
+static bool gathered_enough(lrd_cache *cache, const lrd_chain *chain, uint32_t guarded) {
+  // Entries seen in readers' hands are not worth another scan until as many more have come.
+  if (chain->count >= LRD_RETIRED_MOST / 2 + 2 * guarded) return true;
+  return chain->count > 2 * guarded && chain->cost > retired_cost_most(cache) / 2;
+}
+
+static void retire_alone_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                                lrd_chain *removed) LRD_REQUIRES(shard->lock) {
+  uint32_t loans = lrd_self ? lrd_self->depth : 0;
+  if (!loans) {
+    lrd_chain_append(&change->ready, removed);
+    // Left from a time with more threads: those are gone, and with them their loans.
+    lrd_chain_append(&shard->proven, &shard->retired);
+    shard->guarded = 0;
+  }
+  for (lrd_entry *entry; (entry = lrd_chain_take(removed, &cache->pool));) {
+    bool held = lrd_thread_owns_hazard((uintptr_t)entry);
+    lrd_chain_add(held ? &shard->retired : &change->ready, entry);
+  }
+}
+
+static void take_tables_locked(lrd_shard *shard, lrd_change *change) LRD_REQUIRES(shard->lock) {
+  lrd_table *last = shard->retired_tables;
+  if (!last) return;
+  while (last->retired_next) last = last->retired_next;
+  last->retired_next = change->tables;
+  change->tables = shard->retired_tables;
+  shard->retired_tables = NULL;
+}
+
+void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) {
+  lrd_chain_append(&change->suspect, &shard->retired);
+  lrd_chain_append(&change->ready, &shard->proven);
+  shard->guarded = 0;
+  take_tables_locked(shard, change);
+}
+
+void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                       lrd_chain *removed) {
+  bool idle = !removed->head && !shard->retired.head && !shard->proven.head;
+  if (idle && !shard->retired_tables) return;
+  if (lrd_thread_is_solitary()) {
+    retire_alone_locked(cache, shard, change, removed);
+  } else {
+    lrd_chain_append(&shard->retired, removed);
+    if (gathered_enough(cache, &shard->retired, shard->guarded)) {
+      lrd_chain_append(&change->suspect, &shard->retired);
+      shard->guarded = 0;
+    }
+  }
+  for (int i = 0; i < LRD_DESTROY_STEP && shard->proven.head; i++) {
+    lrd_chain_add(&change->ready, lrd_chain_take(&shard->proven, &cache->pool));
+  }
+  take_tables_locked(shard, change);
+  change->unsettled |= shard->retired.head || shard->proven.head;
+}
+
+/// Scans all hazard slots; `suspect` is split into `held` and `free`, `tables` keeps those held.
+static void scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free) {
+  hazard_set set;
+  memset(set.filter, 0, sizeof set.filter);
+  set.pointers = set.near;
+  set.count = 0;
+  set.capacity = near_pointers;
+  set.overflowed = false;
+  // Everything in `suspect` and `tables` was unlinked before this fence; its partner is the light
+  // fence in every lrd_hazard_set().
+  lrd_fence_heavy();
+  lrd_thread_visit_hazards(note_hazard, &set);
+  split(&set, &cache->pool, &change->suspect, held, free);
+  change->tables = split_tables(&set, change->tables);
+  if (set.pointers != set.near) {
+    lrd_free(set.pointers, set.capacity * sizeof *set.pointers, _Alignof(uintptr_t));
+  }
+}
+
+/// Puts what a scan found back into a shard: what is held to be scanned again, what is free to be
+/// destroyed a handful at a time.
+static void put_back_locked(lrd_shard *shard, lrd_change *change, lrd_chain *held, lrd_chain *free)
+    LRD_REQUIRES(shard->lock) {
+  shard->guarded += held->count;
+  lrd_chain_append(&shard->retired, held);
+  lrd_chain_append(&shard->proven, free);
+  while (change->tables) {
+    lrd_table *table = change->tables;
+    change->tables = table->retired_next;
+    table->retired_next = shard->retired_tables;
+    shard->retired_tables = table;
+  }
+  change->unsettled |= shard->retired.head || shard->proven.head || shard->retired_tables;
+}
+
+bool lrd_retire_settle(lrd_cache *cache, lrd_change *change, uint32_t proven_most) {
+  lrd_chain held = {0}, free = {0};
+  if (change->suspect.head || change->tables) scan(cache, change, &held, &free);
+  uint64_t cost_most = retired_cost_most(cache) / 2;
+  while (free.count > proven_most || free.cost > cost_most) {
+    lrd_chain_add(&change->ready, lrd_chain_take(&free, &cache->pool));
+  }
+  if (held.head || free.head || change->tables) {
+    // Any shard will do: slots and tables name none.
+    lrd_shard *shard = &cache->shards[0];
+    lrd_lock_acquire(&shard->lock);
+    put_back_locked(shard, change, &held, &free);
+    lrd_change_cancel(cache, shard);
+  }
+  bool unsettled = change->unsettled;
+  change->unsettled = false;
+  return unsettled;
+}
+
+/// An inner call, made by a destruction, leaves its garbage to the outermost one, so that
+/// destructions which insert cannot nest without end.
+static void defer_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+  if (!change->ready.head) return;
+  lrd_shard *shard = &cache->shards[0];
+  lrd_lock_acquire(&shard->lock);
+  lrd_chain_append(&shard->proven, &change->ready);
+  lrd_change_cancel(cache, shard);
+  lane->deferred = true;
+}
+
+/// What inner calls left; after many rounds the rest goes to the maintenance thread.
+static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+  lane->deferred = false;
+  if (++change->rounds > LRD_RETIRED_MOST) {
+    lrd_maintenance_request(cache);
+    return;
+  }
+  lrd_shard *shard = &cache->shards[0];
+  lrd_lock_acquire(&shard->lock);
+  lrd_chain_append(&change->ready, &shard->proven);
+  lrd_change_cancel(cache, shard);
+}
+
+lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+  bool due = change->suspect.head || change->tables || change->unsettled;
+  if (due && lrd_retire_settle(cache, change, LRD_RETIRED_MOST / 2)) lrd_maintenance_request(cache);
+  if (LRD_LIKELY(!change->ready.head && !change->destroys)) return NULL;
+  if (lane && lane->destroying && !change->destroys) {
+    defer_garbage(cache, lane, change);
+    return NULL;
+  }
+  if (lane && lane->deferred && !change->ready.head) take_deferred(cache, lane, change);
+  lrd_entry *entry = lrd_chain_take(&change->ready, &cache->pool);
+  change->destroys = entry != NULL;
+  if (lane) lane->destroying = entry != NULL;
+  return entry;
+}
+
+void lrd_change_retire(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+  (void)lane;
+  if (!change->removed.head) return;
+  lrd_shard *shard = &cache->shards[0];
+  lrd_lock_acquire(&shard->lock);
+  lrd_retire_locked(cache, shard, change, &change->removed);
+  lrd_change_cancel(cache, shard);
+}
+
+void lrd_change_reclaim(lrd_cache *cache, lrd_change *change) {
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard *shard = &cache->shards[i];
+    lrd_lock_acquire(&shard->lock);
+    lrd_retire_collect_locked(shard, change);
+    lrd_change_cancel(cache, shard);
+  }
+  if (lrd_retire_settle(cache, change, 0)) lrd_maintenance_request(cache);
+}

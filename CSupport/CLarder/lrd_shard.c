@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_shard.h"
+
+#include "lrd_alloc.h"
+
+#include <string.h>
+
+static const uint64_t first_buckets = 4;
+/// A growing table moves this many buckets per insertion: it is done long before it is full again.
+static const int buckets_per_insertion = 2;
+
+void lrd_shard_open(lrd_shard *shard, const lrd_policy *policy) {
+  memset(shard, 0, sizeof *shard);
+  atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_relaxed);
+  policy->open(&shard->order);
+}
+
+void lrd_shard_close(lrd_shard *shard) {
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  lrd_table_destroy(root);
+  if (next) lrd_table_destroy(next);
+  while (shard->retired_tables) {
+    lrd_table *table = shard->retired_tables;
+    shard->retired_tables = table->retired_next;
+    lrd_table_destroy(table);
+  }
+}
+
+void lrd_need_drop(lrd_need *need) {
+  if (need->supplied == LRD_NEED_TABLE) lrd_table_destroy(need->memory);
+  if (need->supplied == LRD_NEED_OVERFLOW) {
+    lrd_free(need->memory, need->memory_bytes, _Alignof(lrd_bucket));
+  }
+  need->supplied = LRD_NEED_NOTHING;
+  need->memory = NULL;
+}
+
+bool lrd_need_supply(lrd_need *need) {
+  lrd_need_drop(need);
+  if (need->kind == LRD_NEED_TABLE) {
+    lrd_table *table = lrd_table_create(need->buckets);
+    if (table && need->buckets <= first_buckets) lrd_table_make_ready(table);
+    need->memory = table;
+  } else {
+    need->memory = lrd_alloc(need->bytes, _Alignof(lrd_bucket));
+    need->memory_bytes = need->bytes;
+  }
+  if (need->memory) need->supplied = need->kind;
+  return need->memory != NULL;
+}
+
+static lrd_table *root_of(lrd_shard *shard) {
+  return atomic_load_explicit(&shard->root, memory_order_relaxed);
+}
+
+static void retire_table(lrd_shard *shard, lrd_table *table) {
+  if (table == &lrd_table_empty) return;
+  table->retired_next = shard->retired_tables;
+  shard->retired_tables = table;
+}
+
+void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) {
+  lrd_table *root = root_of(shard);
+  if (root == &lrd_table_empty) {
+    atomic_store_explicit(&shard->root, table, memory_order_release);
+  } else {
+    atomic_store_explicit(&root->next, table, memory_order_release);
+  }
+}
+
+bool lrd_shard_move_locked(lrd_shard *shard, int buckets) {
+  lrd_table *root = root_of(shard);
+  for (int i = 0; i < buckets && root->moved < root->buckets; i++) {
+    if (!lrd_table_move_bucket_locked(root)) return false;
+  }
+  if (root->moved == root->buckets) {
+    lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+    atomic_store_explicit(&shard->root, next, memory_order_release);
+    retire_table(shard, root);
+  }
+  return true;
+}
+
+uint64_t lrd_shard_shrunken_locked(lrd_shard *shard) {
+  lrd_table *root = root_of(shard);
+  bool large = root->buckets > 16 && shard->count < root->buckets * LRD_TABLE_LOAD / 8;
+  return large && !lrd_shard_moves_locked(shard) ? shard->count * 2 / LRD_TABLE_LOAD + 4 : 0;
+}
+
+/// Uses the memory in `need` when it is still wanted.
+static void use_supply_locked(lrd_shard *shard, lrd_need *need) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = root_of(shard);
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  bool used = false;
+  if (need->supplied == LRD_NEED_TABLE) {
+    lrd_table *table = need->memory;
+    bool wanted = root == &lrd_table_empty ? table->ready == table->buckets
+                                           : !next && table->buckets > root->buckets;
+    if (wanted) lrd_shard_start_move_locked(shard, table);
+    used = wanted;
+  } else if (need->supplied == LRD_NEED_OVERFLOW && (need->table == root || need->table == next)) {
+    used = lrd_table_add_overflow_locked(need->table, need->memory, need->memory_bytes);
+  }
+  if (used) need->supplied = LRD_NEED_NOTHING;
+}
+
+static bool ask_table(lrd_need *need, uint64_t buckets, bool may_wait) {
+  need->kind = LRD_NEED_TABLE;
+  need->buckets = buckets;
+  need->may_wait = may_wait;
+  return false;
+}
+
+static bool ask_overflow(lrd_need *need, lrd_table *table, bool may_wait) {
+  need->kind = LRD_NEED_OVERFLOW;
+  need->table = table;
+  need->bytes = lrd_table_next_chunk_bytes(table);
+  need->may_wait = may_wait;
+  return false;
+}
+
+bool lrd_shard_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_need *need) {
+  use_supply_locked(shard, need);
+  lrd_table *root = root_of(shard);
+  if (root == &lrd_table_empty) return ask_table(need, first_buckets, false);
+  if (!need->wait) {
+    lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+    if (next) {
+      if (!lrd_shard_move_locked(shard, buckets_per_insertion)) {
+        return ask_overflow(need, next, true);
+      }
+    } else if (shard->count >= root->buckets * LRD_TABLE_LOAD) {
+      return ask_table(need, root->buckets * 2, true);
+    }
+  }
+  lrd_table *home = lrd_table_home_locked(root_of(shard), hash);
+  if (lrd_table_overflow_left_locked(home) == 0) return ask_overflow(need, home, false);
+  return true;
+}
+
+void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                           lrd_entry *entry, uint64_t hash) {
+  uint32_t id = entry->prev;
+  entry->state = LRD_ENTRY_LINKED;
+  policy->insert(&shard->order, pool, entry, id);
+  shard->count++;
+  shard->cost += entry->cost;
+  lrd_table_insert_locked(root_of(shard), entry, hash);
+}
+
+static void leave_order_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                               lrd_entry *entry, uint8_t reason, lrd_chain *removed)
+    LRD_REQUIRES(shard->lock) {
+  entry->prev = policy->remove(&shard->order, pool, entry);
+  entry->state = reason;
+  shard->count--;
+  shard->cost -= entry->cost;
+  lrd_chain_add(removed, entry);
+}
+
+void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                             lrd_entry *entry, uint8_t reason, lrd_chain *removed) {
+  lrd_place place;
+  uint64_t hash = lrd_entry_place(entry);
+  bool found = lrd_table_find_locked(root_of(shard), entry, hash, &place);
+  LRD_ASSERT(found);
+  if (found) lrd_table_remove_locked(&place);
+  leave_order_locked(shard, policy, pool, entry, reason, removed);
+}
+
+void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                              lrd_entry *old, lrd_entry *entry, uint64_t hash,
+                              lrd_chain *removed) {
+  lrd_place place;
+  bool found = lrd_table_find_locked(root_of(shard), old, hash, &place);
+  LRD_ASSERT(found);
+  uint32_t id = entry->prev;
+  leave_order_locked(shard, policy, pool, old, LRD_REMOVED_REPLACED, removed);
+  entry->state = LRD_ENTRY_LINKED;
+  policy->insert(&shard->order, pool, entry, id);
+  shard->count++;
+  shard->cost += entry->cost;
+  if (!found) return;
+  atomic_store_explicit(place.slot, lrd_table_word(entry, lrd_table_tag(hash)),
+                        memory_order_release);
+}
+
+void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_order *order) {
+  lrd_table *root = root_of(shard);
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  // Readers that found an entry through the old root look at the root again before they follow it.
+  atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_release);
+  retire_table(shard, root);
+  if (next) retire_table(shard, next);
+  *order = shard->order;
+  policy->open(&shard->order);
+  shard->counters.removals += shard->count;
+  shard->count = 0;
+  shard->cost = 0;
+}
+
+void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
+                        lrd_chain *removed) {
+  uint32_t id = policy->hottest(order);
+  while (id != LRD_NIL) {
+    lrd_entry *entry = lrd_pool_entry(pool, id);
+    uint32_t next = policy->colder(order, entry);
+    entry->prev = id;
+    entry->state = reason;
+    lrd_chain_add(removed, entry);
+    id = next;
+  }
+}
+
+lrd_entry *lrd_shard_find_locked(lrd_shard *shard, uint64_t hash, const lrd_entry *after) {
+  lrd_table *table = lrd_table_home_locked(root_of(shard), hash);
+  lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
+  uint64_t tag = lrd_table_tag(hash);
+  while (bucket) {
+    for (uint32_t bits = lrd_bucket_match(bucket, tag); bits; bits &= bits - 1) {
+      int slot = __builtin_ctz(bits) / 4;
+      lrd_entry *entry =
+          lrd_table_entry(atomic_load_explicit(&bucket->slots[slot], memory_order_relaxed));
+      if (after) {
+        if (entry == after) after = NULL;
+      } else if (lrd_entry_may_match(entry, hash)) {
+        return entry;
+      }
+    }
+    uint64_t overflow = atomic_load_explicit(&bucket->link, memory_order_relaxed);
+    overflow &= LRD_LINK_OVERFLOW;
+    bucket = overflow ? lrd_table_overflow(table, overflow - 1) : NULL;
+  }
+  return NULL;
+}

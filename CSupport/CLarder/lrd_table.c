@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_table.h"
+
+#include "lrd_alloc.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(lrd_table) % 64 == 0, "buckets follow the table without a gap");
+
+// One main bucket, so that the index of every hash is 0.
+lrd_table lrd_table_empty = {.buckets = 1, .ready = 1, .bucket = {{.link = 0}}};
+
+static size_t table_bytes(uint64_t buckets, uint64_t overflow) {
+  return sizeof(lrd_table) + (size_t)(buckets + overflow) * sizeof(lrd_bucket);
+}
+
+lrd_table *lrd_table_create(uint64_t buckets) {
+  uint64_t overflow = buckets / 8 < 4 ? 4 : buckets / 8;
+  if (overflow > (1u << 26)) overflow = 1u << 26;
+  size_t bytes = table_bytes(buckets, overflow);
+  lrd_table *table = lrd_alloc(bytes, _Alignof(lrd_table));
+  if (!table) return NULL;
+  memset(table, 0, sizeof *table);
+  table->buckets = buckets;
+  table->base_overflow = overflow;
+  table->overflow_capacity = (uint32_t)overflow;
+  table->bytes = bytes;
+  return table;
+}
+
+void lrd_table_destroy(lrd_table *table) {
+  if (table == &lrd_table_empty) return;
+  uint64_t size = table->base_overflow;
+  for (uint32_t i = 0; i < table->chunks; i++, size *= 2) {
+    lrd_free(atomic_load_explicit(&table->chunk[i], memory_order_relaxed),
+             (size_t)size * sizeof(lrd_bucket), _Alignof(lrd_bucket));
+  }
+  lrd_free(table, table->bytes, _Alignof(lrd_table));
+}
+
+size_t lrd_table_next_chunk_bytes(const lrd_table *table) {
+  return (size_t)(table->base_overflow << table->chunks) * sizeof(lrd_bucket);
+}
+
+bool lrd_table_add_overflow_locked(lrd_table *table, lrd_bucket *chunk, size_t bytes) {
+  uint64_t more = bytes / sizeof(lrd_bucket);
+  if (table->chunks == LRD_OVERFLOW_CHUNKS || bytes != lrd_table_next_chunk_bytes(table) ||
+      table->overflow_capacity + more >= LRD_LINK_OVERFLOW) {
+    return false;
+  }
+  atomic_store_explicit(&table->chunk[table->chunks++], chunk, memory_order_release);
+  table->overflow_capacity += (uint32_t)more;
+  return true;
+}
+
+static uint64_t load_link(lrd_bucket *bucket) {
+  return atomic_load_explicit(&bucket->link, memory_order_relaxed);
+}
+
+static void store_link(lrd_bucket *bucket, uint64_t link) {
+  atomic_store_explicit(&bucket->link, link, memory_order_release);
+}
+
+static lrd_bucket *next_bucket(lrd_table *table, lrd_bucket *bucket) {
+  uint64_t overflow = load_link(bucket) & LRD_LINK_OVERFLOW;
+  return overflow ? lrd_table_overflow(table, overflow - 1) : NULL;
+}
+
+/// The link that names overflow bucket `number + 1`, with the next version. The version only matters
+/// in a chain's head, and there it changes with every link, so that readers notice.
+static uint64_t relinked(uint64_t link, uint64_t overflow) {
+  uint64_t kept = link & ~(LRD_LINK_OVERFLOW | LRD_LINK_MOVED);
+  return ((kept + LRD_LINK_VERSION) & ~LRD_LINK_MOVED) | overflow;
+}
+
+static void clear_bucket(lrd_bucket *bucket) {
+  for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
+    atomic_store_explicit(&bucket->slots[i], 0, memory_order_relaxed);
+  }
+  atomic_store_explicit(&bucket->link, 0, memory_order_relaxed);
+}
+
+static void make_ready(lrd_table *table, uint64_t end) {
+  if (end > table->buckets) end = table->buckets;
+  for (; table->ready < end; table->ready++) clear_bucket(&table->bucket[table->ready]);
+}
+
+void lrd_table_make_ready(lrd_table *table) { make_ready(table, table->buckets); }
+
+static lrd_bucket *take_overflow(lrd_table *table, uint64_t *overflow) {
+  LRD_ASSERT(lrd_table_overflow_left_locked(table) > 0);
+  table->overflow_used++;
+  lrd_bucket *bucket;
+  if (table->overflow_free_head) {
+    *overflow = table->overflow_free_head;
+    bucket = lrd_table_overflow(table, *overflow - 1);
+    table->overflow_free_head = (uint32_t)(load_link(bucket) & LRD_LINK_OVERFLOW);
+  } else {
+    *overflow = ++table->overflow_fresh;
+    bucket = lrd_table_overflow(table, *overflow - 1);
+  }
+  clear_bucket(bucket);
+  return bucket;
+}
+
+static void give_overflow(lrd_table *table, lrd_bucket *bucket, uint64_t overflow) {
+  store_link(bucket, table->overflow_free_head);
+  table->overflow_free_head = (uint32_t)overflow;
+  table->overflow_used--;
+}
+
+bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash,
+                           lrd_place *place) {
+  place->table = lrd_table_home_locked(root, hash);
+  place->head = &place->table->bucket[lrd_table_index(place->table, hash)];
+  for (lrd_bucket *bucket = place->head; bucket; bucket = next_bucket(place->table, bucket)) {
+    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
+      uint64_t word = atomic_load_explicit(&bucket->slots[i], memory_order_relaxed);
+      if (lrd_table_entry(word) != entry) continue;
+      place->slot = &bucket->slots[i];
+      return true;
+    }
+  }
+  return false;
+}
+
+static void insert_word(lrd_table *table, lrd_bucket *head, uint64_t word) {
+  lrd_bucket *bucket = head;
+  for (;;) {
+    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
+      if (atomic_load_explicit(&bucket->slots[i], memory_order_relaxed) != 0) continue;
+      atomic_store_explicit(&bucket->slots[i], word, memory_order_release);
+      return;
+    }
+    lrd_bucket *next = next_bucket(table, bucket);
+    if (!next) break;
+    bucket = next;
+  }
+  uint64_t overflow;
+  lrd_bucket *fresh = take_overflow(table, &overflow);
+  // Release: a reader that still walks the chain this bucket was in before may see the word.
+  atomic_store_explicit(&fresh->slots[0], word, memory_order_release);
+  store_link(bucket, relinked(load_link(bucket), overflow));
+}
+
+void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash) {
+  lrd_table *table = lrd_table_home_locked(root, hash);
+  insert_word(table, &table->bucket[lrd_table_index(table, hash)],
+              lrd_table_word(entry, lrd_table_tag(hash)));
+}
+
+void lrd_table_remove_locked(lrd_place *place) {
+  lrd_bucket *before = NULL;
+  lrd_bucket *last = place->head;
+  for (lrd_bucket *next; (next = next_bucket(place->table, last)); last = next) before = last;
+  if (!before) {
+    atomic_store_explicit(place->slot, 0, memory_order_release);
+    return;
+  }
+  int end = LRD_BUCKET_SLOTS - 1;
+  while (atomic_load_explicit(&last->slots[end], memory_order_relaxed) == 0) end--;
+  uint64_t moved = atomic_load_explicit(&last->slots[end], memory_order_relaxed);
+  uint64_t overflow = load_link(before) & LRD_LINK_OVERFLOW;
+  if (place->slot != &last->slots[end]) {
+    atomic_store_explicit(place->slot, moved, memory_order_release);
+    uint64_t link = load_link(place->head);
+    store_link(place->head, relinked(link, link & LRD_LINK_OVERFLOW));
+  }
+  // Readers that load this 0 also see the version raised above.
+  atomic_store_explicit(&last->slots[end], 0, memory_order_release);
+  if (end > 0) return;
+  store_link(before, relinked(load_link(before), 0));
+  if (before != place->head) {
+    uint64_t link = load_link(place->head);
+    store_link(place->head, relinked(link, link & LRD_LINK_OVERFLOW));
+  }
+  give_overflow(place->table, last, overflow);
+}
+
+uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index) {
+  uint64_t length = 0;
+  for (lrd_bucket *bucket = &table->bucket[index]; bucket; bucket = next_bucket(table, bucket)) {
+    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
+      length += atomic_load_explicit(&bucket->slots[i], memory_order_relaxed) != 0;
+    }
+  }
+  return length;
+}
+
+/// Starts loading the entries of one bucket: moving it will read their hashes.
+static void prefetch_entries(lrd_bucket *bucket) {
+  for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
+    LRD_PREFETCH(lrd_table_entry(atomic_load_explicit(&bucket->slots[i], memory_order_relaxed)));
+  }
+}
+
+bool lrd_table_move_bucket_locked(lrd_table *root) {
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  lrd_bucket *head = &root->bucket[root->moved];
+  if (root->moved + 1 < root->buckets) prefetch_entries(head + 1);
+  uint64_t length = lrd_table_chain_length_locked(root, root->moved);
+  if (lrd_table_overflow_left_locked(next) < (length + LRD_BUCKET_SLOTS - 1) / LRD_BUCKET_SLOTS) {
+    return false;
+  }
+  // The last bucket of the successor that a hash of this bucket can belong to.
+  unsigned __int128 scaled = (unsigned __int128)(root->moved + 1) * next->buckets;
+  make_ready(next, (uint64_t)(scaled / root->buckets) + 1);
+  for (lrd_bucket *bucket = head; bucket; bucket = next_bucket(root, bucket)) {
+    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
+      uint64_t word = atomic_load_explicit(&bucket->slots[i], memory_order_relaxed);
+      if (!word) continue;
+      uint64_t place = lrd_entry_place(lrd_table_entry(word));
+      insert_word(next, &next->bucket[lrd_table_index(next, place)], word);
+    }
+  }
+  uint64_t link = load_link(head);
+  store_link(head, link | LRD_LINK_MOVED);
+  for (lrd_bucket *bucket = head; bucket; bucket = next_bucket(root, bucket)) {
+    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
+      atomic_store_explicit(&bucket->slots[i], 0, memory_order_release);
+    }
+  }
+  root->moved++;
+  return true;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_thread.h"
+
+#include "lrd_alloc.h"
+#include "lrd_lock.h"
+
+#include <pthread.h>
+
+_Thread_local lrd_thread *lrd_self;
+
+static lrd_lock registry;
+static _Atomic(lrd_thread *) first_record;
+static _Atomic(uint32_t) registered;
+static uint32_t records;
+
+static pthread_once_t exit_hook_once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_hook;
+static bool exit_hook_ready;
+
+static void on_thread_exit(void *record) {
+  // The destructor may run after this thread took a new record: only the current one counts.
+  if (record == lrd_self) lrd_thread_unregister();
+}
+
+static void make_exit_hook(void) {
+  exit_hook_ready = pthread_key_create(&exit_hook, on_thread_exit) == 0;
+}
+
+static lrd_thread *take_unused_record(void) LRD_REQUIRES(registry) {
+  lrd_thread *record = atomic_load_explicit(&first_record, memory_order_relaxed);
+  while (record && record->used) record = record->next;
+  return record;
+}
+
+bool lrd_thread_register(void) {
+  LRD_ASSERT(!lrd_self);
+  pthread_once(&exit_hook_once, make_exit_hook);
+  if (!exit_hook_ready) return false;
+  lrd_thread *fresh = NULL;
+  lrd_lock_acquire(&registry);
+  lrd_thread *record = take_unused_record();
+  if (!record) {
+    lrd_lock_release(&registry);
+    fresh = lrd_alloc_zeroed(sizeof *fresh, _Alignof(lrd_thread));
+    if (!fresh) return false;
+    lrd_lock_acquire(&registry);
+    record = fresh;
+    record->index = records++;
+    record->next = atomic_load_explicit(&first_record, memory_order_relaxed);
+    // Pairs with the acquire in lrd_thread_visit_hazards(): the record's fields come with it.
+    atomic_store_explicit(&first_record, record, memory_order_release);
+  }
+  record->used = true;
+  record->depth = 0;
+  lrd_lock_release(&registry);
+  if (pthread_setspecific(exit_hook, record) != 0) {
+    lrd_lock_acquire(&registry);
+    record->used = false;
+    lrd_lock_release(&registry);
+    return false;
+  }
+  atomic_fetch_add_explicit(&registered, 1, memory_order_seq_cst);
+  // Whoever found itself alone before this fence has its removals seen by this thread's lookups;
+  // whoever asks after it sees two threads.
+  lrd_fence_heavy();
+  lrd_self = record;
+  return true;
+}
+
+void lrd_thread_unregister(void) {
+  lrd_thread *record = lrd_self;
+  if (!record) return;
+  lrd_self = NULL;
+  // A thread that ends inside a loan gives the loan up.
+  for (int i = 0; i < LRD_LOANS; i++) {
+    atomic_store_explicit(&record->hazards[i].entry, 0, memory_order_release);
+    atomic_store_explicit(&record->hazards[i].table, 0, memory_order_release);
+  }
+  pthread_setspecific(exit_hook, NULL);
+  // Release: a thread that then finds itself alone destroys what this one has read.
+  atomic_fetch_sub_explicit(&registered, 1, memory_order_release);
+  lrd_lock_acquire(&registry);
+  record->used = false;
+  lrd_lock_release(&registry);
+}
+
+bool lrd_thread_is_solitary(void) {
+  lrd_fence_light();
+  return atomic_load_explicit(&registered, memory_order_acquire) <= (lrd_self ? 1 : 0);
+}
+
+void lrd_thread_visit_hazards(void (*visit)(void *context, uintptr_t pointer), void *context) {
+  lrd_thread *record = atomic_load_explicit(&first_record, memory_order_acquire);
+  for (; record; record = record->next) {
+    for (int i = 0; i < LRD_LOANS; i++) {
+      uintptr_t entry = atomic_load_explicit(&record->hazards[i].entry, memory_order_acquire);
+      uintptr_t table = atomic_load_explicit(&record->hazards[i].table, memory_order_acquire);
+      if (entry) visit(context, entry);
+      if (table) visit(context, table);
+    }
+  }
+}
+
+bool lrd_thread_owns_hazard(uintptr_t pointer) {
+  lrd_thread *record = lrd_self;
+  if (!record) return false;
+  for (uint32_t i = 0; i < record->depth; i++) {
+    if (atomic_load_explicit(&record->hazards[i].entry, memory_order_relaxed) == pointer) return true;
+    if (atomic_load_explicit(&record->hazards[i].table, memory_order_relaxed) == pointer) return true;
+  }
+  return false;
+}
+
+void lrd_thread_before_fork(void) LRD_UNCHECKED_LOCKS { lrd_lock_acquire(&registry); }
+
+void lrd_thread_after_fork_parent(void) LRD_UNCHECKED_LOCKS { lrd_lock_release(&registry); }
+
+void lrd_thread_after_fork_child(void) LRD_UNCHECKED_LOCKS {
+  lrd_thread *record = atomic_load_explicit(&first_record, memory_order_relaxed);
+  for (; record; record = record->next) {
+    if (record == lrd_self) continue;
+    record->used = false;
+    for (int i = 0; i < LRD_LOANS; i++) {
+      atomic_store_explicit(&record->hazards[i].entry, 0, memory_order_relaxed);
+      atomic_store_explicit(&record->hazards[i].table, 0, memory_order_relaxed);
+    }
+  }
+  atomic_store_explicit(&registered, lrd_self ? 1 : 0, memory_order_relaxed);
+  lrd_platform_start();
+  lrd_lock_reset(&registry);
+}

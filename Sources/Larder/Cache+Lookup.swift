@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+public import CLarder
+
+extension Cache {
+  /// The value stored for `key`, or `nil`. Counts as a use of the entry and as a hit or a miss.
+  ///
+  /// - Complexity: O(1) on average. Takes no lock and writes nothing shared, except that copying a
+  ///   value with references retains them; see ``withValue(forKey:_:)``. While other keys have the
+  ///   very same hash, a lookup locks one shard.
+  @inlinable
+  public func value(forKey key: Key) -> Value? {
+    value(forKey: key, hash: hasher.hash(key))
+  }
+
+  @inlinable @inline(__always)
+  func value(forKey key: Key, hash: UInt64) -> Value? {
+    guard let lane = lrd_lane_current(core) else { return valueUnderLock(key, hash) }
+    guard let entry = lrd_find(core, lane, hash) else {
+      lrd_miss(lane)
+      return nil
+    }
+    guard entry.key(of: Layout.self).pointee == key else {
+      lrd_loan_end(lane)
+      return valueUnderLock(key, hash)
+    }
+    let value = entry.value(of: Layout.self).pointee
+    lrd_hit(core, lane, entry, hash)
+    lrd_loan_end(lane)
+    return value
+  }
+
+  /// Lends the value stored for `key` to `body` without copying it, and returns what `body` returns;
+  /// `nil` if there is no value. Counts as a use of the entry and as a hit or a miss.
+  ///
+  ///     let width = thumbnails.withValue(forKey: "cat") { $0.width }
+  ///
+  /// The value stays valid until `body` returns, even if it is replaced, evicted or removed
+  /// meanwhile, by other threads or by `body` itself. A body that takes long keeps this one entry
+  /// alive and holds up nothing else. Loans nest; beyond eight at a time on one thread the value is
+  /// copied.
+  ///
+  /// - Complexity: As ``value(forKey:)``, and `body`; without its retains and releases.
+  @inlinable
+  public func withValue<Result, Failure: Error>(
+    forKey key: Key, _ body: (Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    let hash = hasher.hash(key)
+    guard let lane = lrd_lane_current(core) else {
+      guard let value = valueUnderLock(key, hash) else { return nil }
+      return try body(value)
+    }
+    guard let entry = lrd_find(core, lane, hash) else {
+      lrd_miss(lane)
+      return nil
+    }
+    guard entry.key(of: Layout.self).pointee == key else {
+      lrd_loan_end(lane)
+      guard let value = valueUnderLock(key, hash) else { return nil }
+      return try body(value)
+    }
+    lrd_hit(core, lane, entry, hash)
+    defer { lrd_loan_end(lane) }
+    return try body(entry.value(of: Layout.self).pointee)
+  }
+
+  /// The value stored for `key`, or `nil`, as if nobody had looked: neither the order of eviction
+  /// nor the statistics notice.
+  ///
+  /// - Complexity: As ``value(forKey:)``.
+  @inlinable
+  public func peek(forKey key: Key) -> Value? {
+    let hash = hasher.hash(key)
+    guard let lane = lrd_lane_current(core) else { return peekUnderLock(key, hash) }
+    guard let entry = lrd_find(core, lane, hash) else { return nil }
+    let matches = entry.key(of: Layout.self).pointee == key
+    let value = matches ? entry.value(of: Layout.self).pointee : nil
+    lrd_loan_end(lane)
+    return matches ? value : peekUnderLock(key, hash)
+  }
+
+  /// Whether a value is stored for `key`. Neither the order of eviction nor the statistics notice.
+  ///
+  /// - Complexity: As ``value(forKey:)``, without a copy of the value.
+  @inlinable
+  public func contains(_ key: Key) -> Bool {
+    let hash = hasher.hash(key)
+    guard let lane = lrd_lane_current(core) else { return peekUnderLock(key, hash) != nil }
+    guard let entry = lrd_find(core, lane, hash) else { return false }
+    let matches = entry.key(of: Layout.self).pointee == key
+    lrd_loan_end(lane)
+    return matches || peekUnderLock(key, hash) != nil
+  }
+
+  /// The first use of a cache by a thread, loans nested too deep, keys whose hashes are equal, and
+  /// threads without memory for a lane: what the path without locks leaves.
+  @usableFromInline @inline(never)
+  func valueUnderLock(_ key: Key, _ hash: UInt64) -> Value? {
+    let lane = lrd_lane_attach(core)
+    let shard = lrd_cache_shard(core, hash)
+    lrd_change_begin(core, lane, shard)
+    let entry = findLocked(key, hash, shard)
+    let value = entry?.value(of: Layout.self).pointee
+    lrd_note_locked(core, lane, shard, entry)
+    lrd_change_cancel(core, shard)
+    return value
+  }
+
+  @usableFromInline @inline(never)
+  func peekUnderLock(_ key: Key, _ hash: UInt64) -> Value? {
+    let shard = lrd_cache_shard(core, hash)
+    lrd_change_begin(core, nil, shard)
+    let value = findLocked(key, hash, shard)?.value(of: Layout.self).pointee
+    lrd_change_cancel(core, shard)
+    return value
+  }
+
+  /// The entry of `key`; the shard's lock is held.
+  @inlinable
+  func findLocked(
+    _ key: Key, _ hash: UInt64, _ shard: OpaquePointer
+  ) -> UnsafeMutablePointer<lrd_entry>? {
+    var candidate = lrd_shard_find_locked(shard, hash, nil)
+    while let entry = candidate, entry.key(of: Layout.self).pointee != key {
+      candidate = lrd_shard_find_locked(shard, hash, entry)
+    }
+    return candidate
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+public import CLarder
+
+extension Cache {
+  /// One stored entry, as it was when it was copied.
+  public struct Element: Sendable {
+    public let key: Key
+    public let value: Value
+    public let cost: Int
+
+    @usableFromInline
+    init(key: Key, value: Value, cost: Int) {
+      self.key = key
+      self.value = value
+      self.cost = cost
+    }
+  }
+
+  /// All entries, hottest first.
+  ///
+  /// With one shard this is the cache at one moment, in the exact order of its policy. With several,
+  /// each shard is copied at a moment of its own, and the shards' orders are merged turn by turn.
+  ///
+  /// - Complexity: O(*n*). Writers of a shard wait while it is copied; readers do not.
+  @inlinable
+  public func snapshot() -> [Element] { elements(atMost: .max, hottestFirst: true) }
+
+  /// The `n` entries the policy would keep longest, hottest first.
+  ///
+  /// - Parameter n: How many at most. Must not be negative.
+  /// - Complexity: O(`n`). Writers of a shard wait while it is copied; readers do not.
+  @inlinable
+  public func hottest(_ n: Int) -> [Element] {
+    precondition(n >= 0, "n must not be negative")
+    return elements(atMost: n, hottestFirst: true)
+  }
+
+  /// The `n` entries the policy would evict next, coldest first.
+  ///
+  /// - Parameter n: How many at most. Must not be negative.
+  /// - Complexity: O(`n`). Writers of a shard wait while it is copied; readers do not.
+  @inlinable
+  public func coldest(_ n: Int) -> [Element] {
+    precondition(n >= 0, "n must not be negative")
+    return elements(atMost: n, hottestFirst: false)
+  }
+
+  /// All keys, in no particular order.
+  func keys() -> [Key] {
+    (0..<shardCount).flatMap { shard in
+      copyShard(shard, atMost: .max, hottestFirst: true) { $0.key(of: Layout.self).pointee }
+    }
+  }
+
+  @usableFromInline var shardCount: Int { Int(lrd_cache_shards(core)) }
+
+  @inlinable
+  func elements(atMost n: Int, hottestFirst: Bool) -> [Element] {
+    let parts = (0..<shardCount).map { shard in
+      copyShard(shard, atMost: n, hottestFirst: hottestFirst) { entry in
+        Element(
+          key: entry.key(of: Layout.self).pointee, value: entry.value(of: Layout.self).pointee,
+          cost: Int(clamping: entry.pointee.cost))
+      }
+    }
+    if parts.count == 1 { return parts[0] }
+    var merged: [Element] = []
+    for turn in 0..<(parts.map(\.count).max() ?? 0) {
+      for part in parts where turn < part.count && merged.count < n { merged.append(part[turn]) }
+    }
+    return merged
+  }
+
+  /// Copies entries of one shard under its lock. The room is made before, since nothing is allocated
+  /// under a lock; a shard that outgrew it meanwhile is tried again.
+  @inlinable
+  func copyShard<Copy>(
+    _ index: Int, atMost n: Int, hottestFirst: Bool,
+    _ copy: (UnsafeMutablePointer<lrd_entry>) -> Copy
+  ) -> [Copy] {
+    let lane = lrd_lane_attach(core)
+    let shard = lrd_cache_shard_at(core, UInt32(index))
+    var room = 0
+    while true {
+      var copies: [Copy] = []
+      copies.reserveCapacity(room)
+      lrd_change_begin(core, lane, shard)
+      let wanted = Swift.min(n, Int(lrd_shard_count_locked(shard)))
+      guard wanted <= copies.capacity else {
+        lrd_change_cancel(core, shard)
+        room = wanted + wanted / 8
+        continue
+      }
+      var entry = lrd_order_first_locked(core, shard, hottestFirst)
+      while copies.count < wanted, let current = entry {
+        copies.append(copy(current))
+        entry = lrd_order_next_locked(core, shard, current, hottestFirst)
+      }
+      lrd_change_cancel(core, shard)
+      return copies
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+extension Cache {
+  /// What the cache has done since it was created.
+  ///
+  /// - Complexity: O(*t* + *s*) for *t* threads that used the cache and *s* shards, which are locked
+  ///   one after the other.
+  public var statistics: CacheStatistics {
+    let sum = lrd_cache_statistics(core)
+    return CacheStatistics(
+      hits: Int(sum.hits), misses: Int(sum.misses), insertions: Int(sum.counters.insertions),
+      replacements: Int(sum.counters.replacements), removals: Int(sum.counters.removals),
+      refusals: Int(sum.counters.refusals),
+      countLimitEvictions: Int(sum.counters.evictions.0),
+      costLimitEvictions: Int(sum.counters.evictions.1),
+      trimEvictions: Int(sum.counters.evictions.2),
+      unorderedHits: Int(sum.dropped), byteCount: Int(sum.pool_bytes + sum.table_bytes))
+  }
+
+  /// Entries removed and not destroyed yet, for tests.
+  package var retiredCount: Int { Int(lrd_cache_statistics(core).retired) }
+
+  /// Recomputes every invariant of the core; stops the process when one is broken. For tests.
+  package func checkInvariants() { lrd_cache_check(core) }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+extension Cache {
+  /// The number of entries stored. Never above ``countLimit`` while that is not being lowered.
+  ///
+  /// - Complexity: O(1), without a lock.
+  public var count: Int { Int(lrd_cache_count(core)) }
+
+  /// Whether no entry is stored.
+  ///
+  /// - Complexity: O(1), without a lock.
+  public var isEmpty: Bool { count == 0 }
+
+  /// The sum of the costs of all entries, at most `Int.max`. Never above ``totalCostLimit`` while
+  /// that is not being lowered.
+  ///
+  /// - Complexity: O(1), without a lock.
+  public var totalCost: Int { Int(lrd_cache_cost(core)) }
+
+  /// The most entries the cache may hold; 0 for no limit.
+  ///
+  /// Setting a lower limit evicts what exceeds it before the setter returns. Must not be negative.
+  ///
+  /// - Complexity: O(1), and O(1) for each entry evicted.
+  public var countLimit: Int {
+    get { Int(lrd_cache_count_limit(core)) }
+    set {
+      precondition(newValue >= 0, "countLimit must not be negative")
+      lrd_cache_set_count_limit(core, UInt64(newValue))
+      trim(.max, .max)
+    }
+  }
+
+  /// The most the costs may sum up to; 0 for no limit.
+  ///
+  /// Setting a lower limit evicts what exceeds it before the setter returns. Must not be negative.
+  ///
+  /// - Complexity: O(1), and O(1) for each entry evicted.
+  public var totalCostLimit: Int {
+    get { Int(lrd_cache_cost_limit(core)) }
+    set {
+      precondition(newValue >= 0, "totalCostLimit must not be negative")
+      lrd_cache_set_cost_limit(core, UInt64(newValue))
+      trim(.max, .max)
+    }
+  }
+
+  /// Evicts, in the policy's order, until at most `count` entries are left. Limits stay as they are.
+  ///
+  /// - Parameter count: The number of entries to keep. Must not be negative.
+  /// - Complexity: O(1) for each entry evicted; locks one shard for a few entries at a time.
+  public func trim(toCount count: Int) {
+    precondition(count >= 0, "count must not be negative")
+    trim(UInt64(count), .max)
+  }
+
+  /// Evicts, in the policy's order, until the costs sum up to at most `cost`.
+  ///
+  /// - Parameter cost: The total cost to keep. Must not be negative.
+  /// - Complexity: O(1) for each entry evicted; locks one shard for a few entries at a time.
+  public func trim(toCost cost: Int) {
+    precondition(cost >= 0, "cost must not be negative")
+    trim(.max, UInt64(cost))
+  }
+
+  private func trim(_ count: UInt64, _ cost: UInt64) {
+    let lane = lrd_lane_attach(core)
+    var done = false
+    while !done {
+      var change = lrd_change()
+      done = lrd_change_trim(core, lane, &change, count, cost)
+      finish(&change, lane)
+    }
+  }
+
+  /// Removes all entries.
+  ///
+  /// With one shard all of them disappear at one moment; with several, each shard's at a moment of
+  /// its own within the call, and every insertion comes either before all of these or after.
+  ///
+  /// - Complexity: O(*n*) to destroy the entries; the locks are held for O(1).
+  public func removeAll() {
+    let lane = lrd_lane_attach(core)
+    var change = lrd_change()
+    lrd_change_empty(core, lane, &change)
+    finish(&change, lane)
+  }
+
+  /// Removes every entry for which `shouldBeRemoved` returns true.
+  ///
+  /// Every key stored during the whole call is asked about once, with its value of that moment; it
+  /// is removed only if it still has that value afterwards. The closure runs without a lock and may
+  /// call the cache.
+  ///
+  /// - Complexity: O(*n*). Locks each shard once for a list of its keys, then for each removal.
+  public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
+    for key in keys() { try removeValue(forKey: key, if: shouldBeRemoved) }
+  }
+
+  /// Destroys all removed entries that no reader holds, before it returns.
+  ///
+  /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads.
+  public func reclaim() {
+    let lane = lrd_lane_attach(core)
+    var change = lrd_change()
+    lrd_change_reclaim(core, &change)
+    finish(&change, lane)
+  }
+
+  private func removeValue(forKey key: Key, if matches: (Key, Value) throws -> Bool) rethrows {
+    let hash = hasher.hash(key)
+    let lane = lrd_lane_attach(core)
+    let shard = lrd_cache_shard(core, hash)
+    lrd_change_begin(core, lane, shard)
+    guard let entry = findLocked(key, hash, shard) else { return lrd_change_cancel(core, shard) }
+    // The loan keeps the entry's slot from being used again, so that the same address below means
+    // the same value. A thread with all its loans out goes by the address alone.
+    let lent = lrd_lend_locked(lane, shard, entry)
+    let value = entry.value(of: Layout.self).pointee
+    lrd_change_cancel(core, shard)
+    defer { if lent, let lane { lrd_loan_end(lane) } }
+    guard try matches(key, value) else { return }
+    lrd_change_begin(core, lane, shard)
+    guard findLocked(key, hash, shard) == entry else { return lrd_change_cancel(core, shard) }
+    var change = lrd_change()
+    lrd_change_remove(core, shard, &change, entry)
+    finish(&change, lane)
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+public import CLarder
+
+extension Cache {
+  /// The value for `key`, as ``value(forKey:)`` finds it; assigning stores a value at the default
+  /// cost, assigning `nil` removes.
+  @inlinable
+  public subscript(key: Key) -> Value? {
+    get { value(forKey: key) }
+    set {
+      if let newValue {
+        insert(newValue, forKey: key)
+      } else {
+        removeValue(forKey: key)
+      }
+    }
+  }
+
+  /// Stores `value` for `key`, replacing any earlier value, and makes it the most recently used.
+  ///
+  /// Entries that no longer fit are evicted before the call returns; the new one is never among
+  /// them, though it may be evicted at any later moment.
+  ///
+  /// - Parameters:
+  ///   - value: The value to keep.
+  ///   - key: The key to keep it under.
+  ///   - cost: The entry's share of ``totalCostLimit``, in any unit. Must not be negative. Without
+  ///     one, it is 1 if the cache has a cost limit and no count limit, and 0 otherwise.
+  /// - Returns: What became of the value.
+  /// - Complexity: O(1) on average, and O(1) for each entry evicted. Locks one shard; allocates and
+  ///   destroys only while it is unlocked.
+  @inlinable @discardableResult
+  public func insert(_ value: consuming Value, forKey key: Key, cost: Int? = nil) -> InsertionOutcome {
+    store(value, key, cost, replaced: nil)
+  }
+
+  /// As ``insert(_:forKey:cost:)``, and returns the value replaced, or `nil` if `key` had none.
+  ///
+  /// A value that is too costly, or finds no memory, is not stored; in the first case the earlier
+  /// value is gone as well, and returned.
+  ///
+  /// - Complexity: As ``insert(_:forKey:cost:)``.
+  @inlinable @discardableResult
+  public func updateValue(_ value: consuming Value, forKey key: Key, cost: Int? = nil) -> Value? {
+    var replaced: Value?
+    _ = store(value, key, cost, replaced: &replaced)
+    return replaced
+  }
+
+  /// Removes the value stored for `key` and returns it, or `nil` if there is none.
+  ///
+  /// - Complexity: O(1) on average. Locks one shard.
+  @inlinable @discardableResult
+  public func removeValue(forKey key: Key) -> Value? {
+    let hash = hasher.hash(key)
+    let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
+    let shard = lrd_cache_shard(core, hash)
+    lrd_change_begin(core, lane, shard)
+    guard let entry = findLocked(key, hash, shard) else {
+      lrd_change_cancel(core, shard)
+      return nil
+    }
+    let value = entry.value(of: Layout.self).pointee
+    var change = lrd_change()
+    lrd_change_remove(core, shard, &change, entry)
+    finish(&change, lane)
+    return value
+  }
+
+  @inlinable
+  func store(
+    _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?
+  ) -> InsertionOutcome {
+    precondition(cost ?? 0 >= 0, "cost must not be negative")
+    let hash = hasher.hash(key)
+    let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
+    guard let entry = lrd_slot_take(core, lane) else { return .outOfMemory }
+    entry.key(of: Layout.self).initialize(to: key)
+    entry.value(of: Layout.self).initialize(to: value)
+    lrd_entry_describe(entry, hash, cost.map(UInt64.init) ?? lrd_cache_default_cost(core))
+    let shard = lrd_cache_shard(core, hash)
+    var change = lrd_change()
+    var result = LRD_AGAIN
+    while result == LRD_AGAIN {
+      // Out of the lock: an earlier round's copy may be the last reference.
+      if !change.replaced, let replaced { replaced.pointee = nil }
+      lrd_change_begin(core, lane, shard)
+      let old = findLocked(key, hash, shard)
+      if let replaced, let old { replaced.pointee = old.value(of: Layout.self).pointee }
+      result = lrd_change_insert(core, shard, &change, entry, old, hash)
+    }
+    if result == LRD_TOO_COSTLY || result == LRD_OUT_OF_MEMORY { discard(entry, lane) }
+    if result == LRD_OUT_OF_MEMORY, let replaced { replaced.pointee = nil }
+    finish(&change, lane)
+    return InsertionOutcome(result)
+  }
+
+  /// Destroys an entry that was never published.
+  @usableFromInline @inline(never)
+  func discard(
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer?
+  ) {
+    entry.value(of: Layout.self).deinitialize(count: 1)
+    entry.key(of: Layout.self).deinitialize(count: 1)
+    lrd_slot_give(core, lane, entry)
+  }
+
+  /// Shows removed entries to the observer, retires them, and destroys what is due. No lock is held.
+  @inlinable
+  func finish(_ change: inout lrd_change, _ lane: OpaquePointer?) {
+    if change.removed.head != nil { report(&change, lane) }
+    while let entry = lrd_change_garbage(core, lane, &change) {
+      entry.value(of: Layout.self).deinitialize(count: 1)
+      entry.key(of: Layout.self).deinitialize(count: 1)
+      lrd_slot_give(core, lane, entry)
+    }
+  }
+
+  @usableFromInline @inline(never)
+  func report(_ change: inout lrd_change, _ lane: OpaquePointer?) {
+    var next = change.removed.head
+    while let entry = next, let observer {
+      observer(
+        entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee,
+        Int(clamping: entry.pointee.cost), RemovalCause(state: entry.pointee.state))
+      next = lrd_change_next(core, entry)
+    }
+    lrd_change_retire(core, lane, &change)
+  }
+}
+
+extension InsertionOutcome {
+  @inlinable
+  init(_ result: lrd_result) {
+    switch result {
+    case LRD_INSERTED: self = .inserted
+    case LRD_REPLACED: self = .replaced
+    case LRD_TOO_COSTLY: self = .tooCostly
+    default: self = .outOfMemory
+    }
+  }
+}
+
+extension RemovalCause {
+  init(state: UInt8) {
+    switch Int(state) {
+    case Int(LRD_REMOVED_LIMIT.rawValue): self = .limit
+    case Int(LRD_REMOVED_TRIM.rawValue): self = .trimmed
+    case Int(LRD_REMOVED_REPLACED.rawValue): self = .replaced
+    default: self = .removed
+    }
+  }
+}

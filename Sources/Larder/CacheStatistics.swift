@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a cache has done since it was created.
+///
+/// Counters are kept by each thread and each shard for itself and summed up when asked for, so that
+/// keeping them costs a hit one store to private memory. While other threads work, the sums are of
+/// slightly different moments.
+public struct CacheStatistics: Sendable, Hashable {
+  /// Lookups that found a value.
+  public let hits: Int
+  /// Lookups that found none.
+  public let misses: Int
+  /// Values stored under keys that had none.
+  public let insertions: Int
+  /// Values stored in place of others.
+  public let replacements: Int
+  /// Entries removed by name, by `removeAll`, or by a replacement that was too costly.
+  public let removals: Int
+  /// Insertions refused because their cost alone exceeds the limit.
+  public let refusals: Int
+  /// Entries evicted to keep ``Cache/countLimit``.
+  public let countLimitEvictions: Int
+  /// Entries evicted to keep ``Cache/totalCostLimit``.
+  public let costLimitEvictions: Int
+  /// Entries evicted by trimming or by lowering a limit.
+  public let trimEvictions: Int
+  /// Hits that never reached the eviction order, because other threads kept the shard busy.
+  public let unorderedHits: Int
+  /// Bytes of memory the cache holds for entries and tables, values' own memory excluded.
+  public let byteCount: Int
+
+  /// Entries evicted, for whatever reason.
+  public var evictions: Int { countLimitEvictions + costLimitEvictions + trimEvictions }
+
+  /// The share of lookups that found a value; 0 before the first lookup.
+  public var hitRatio: Double {
+    hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
+  }
+}

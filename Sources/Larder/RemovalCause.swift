@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an entry left its cache.
+public enum RemovalCause: Sendable, Hashable {
+  /// It was evicted to keep a limit while another entry was inserted.
+  case limit
+  /// It was evicted by `trim(toCount:)`, `trim(toCost:)`, or a limit that was lowered.
+  case trimmed
+  /// Another value was stored for its key.
+  case replaced
+  /// It was removed by name, by `removeAll`, or because an insertion for its key was too costly.
+  case removed
+}
