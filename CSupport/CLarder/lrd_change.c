@@ -21,7 +21,7 @@ static void unlock(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock) 
 void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) { unlock(cache, shard); }
 
 void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
-  if (entry) cache->policy->access(&shard->order, &cache->pool, entry);
+  if (entry) cache->policy->access(&shard->order, &cache->pool, &entry, 1);
   if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
 }
 
@@ -46,7 +46,8 @@ bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
   (void)shard;
   if (!lane || lane->thread->depth == LRD_LOANS) return false;
   // No reload: the entry is linked, and whoever unlinks it takes the lock after this store.
-  lrd_hazard_set(&lane->thread->hazards[lane->thread->depth++].entry, entry);
+  lrd_hazard_set(&lane->thread->hazards[lane->thread->depth].entry, entry);
+  lrd_loan_open(lane);
   return true;
 }
 
@@ -141,8 +142,9 @@ static lrd_result make_room(lrd_cache *cache, lrd_shard *shard, lrd_change *chan
   return LRD_AGAIN;
 }
 
-lrd_result lrd_change_insert(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
-                             lrd_entry *entry, lrd_entry *old, uint64_t hash) {
+lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
+                             lrd_change *change, lrd_entry *entry, lrd_entry *old,
+                             uint64_t hash) {
   lrd_budget *budget = &cache->budget;
   uint64_t cost_limit = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
   if (cost_limit && entry->cost > cost_limit) {
@@ -156,7 +158,7 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_shard *shard, lrd_change *cha
     return LRD_AGAIN;
   }
   // The old value counts as used just now, so it is the last that room would be taken from.
-  if (old) cache->policy->access(&shard->order, &cache->pool, old);
+  if (old) cache->policy->access(&shard->order, &cache->pool, &old, 1);
   lrd_chain victims = {0};
   uint64_t freed = old ? 1 : 0;
   uint64_t freed_cost = old ? old->cost : 0;
@@ -179,6 +181,8 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_shard *shard, lrd_change *cha
     if (!change->replaced) shard->counters.insertions++;
   }
   if (freed) prefetch_victim_locked(cache, shard);
+  // This thread's batch was applied at the beginning, so it is as sound after its own evictions.
+  if (lane) lane->sound_at = shard->unlinked;
   pass_on_locked(cache, shard, change, &victims);
   unlock(cache, shard);
   if (change->need.supplied != LRD_NEED_NOTHING) lrd_need_drop(&change->need);

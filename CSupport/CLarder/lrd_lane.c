@@ -52,31 +52,27 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   return lane;
 }
 
-/// Notes one hit if its entry is still linked.
-static void apply_locked(lrd_cache *cache, lrd_shard *shard, const lrd_touch *touch)
-    LRD_REQUIRES(shard->lock) {
-  lrd_place place;
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
-  if (!lrd_table_find_locked(root, touch->entry, touch->hash, &place)) return;
-  cache->policy->access(&shard->order, &cache->pool, touch->entry);
-}
-
 static bool on_shard(const lrd_cache *cache, const lrd_shard *shard, const lrd_touch *touch) {
   return &cache->shards[(uint32_t)(touch->hash >> 16) & cache->shard_mask] == shard;
 }
 
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
-  uint32_t kept = 0;
+  lrd_entry *linked[LRD_BATCH_MOST];
+  uint32_t hits = 0, kept = 0;
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  bool sound = !cache->shard_mask && lane->sound_at == shard->unlinked;
   for (uint32_t i = 0; i < lane->touches; i++) {
     lrd_touch touch = lane->touch[i];
-    if (on_shard(cache, shard, &touch)) {
-      apply_locked(cache, shard, &touch);
-    } else {
+    if (LRD_UNLIKELY(!on_shard(cache, shard, &touch))) {
       lane->touch[kept++] = touch;
+    } else if (sound || lrd_table_holds_locked(root, touch.entry, touch.hash)) {
+      linked[hits++] = touch.entry;
     }
   }
+  cache->policy->access(&shard->order, &cache->pool, linked, hits);
   lane->touches = kept;
   lane->flush_at = LRD_BATCH;
+  lane->sound_at = shard->unlinked;
 }
 
 // Reached from the hit path: the policies' functions are called through pointers the compiler cannot

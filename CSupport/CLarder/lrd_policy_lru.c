@@ -4,17 +4,27 @@
 static void lru_open(lrd_order *order) { lrd_list_open(&order->recency); }
 
 static void lru_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
-  lrd_list_add_hottest(&order->recency, pool, entry, id);
+  lrd_list_add_hottest(&order->recency, lrd_pool_slots(pool), entry, id);
 }
 
 static uint32_t lru_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
-  return lrd_list_remove(&order->recency, pool, entry);
+  return lrd_list_remove(&order->recency, lrd_pool_slots(pool), entry);
 }
 
-static void lru_access(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
-  if (entry->prev == LRD_NIL) return;
-  uint32_t id = lrd_list_remove(&order->recency, pool, entry);
-  lrd_list_add_hottest(&order->recency, pool, entry, id);
+static void lru_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entries,
+                       uint32_t count) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  // Each move touches two neighbours: loading all of them first overlaps the cache misses.
+  for (uint32_t i = 0; count > 1 && i < count; i++) {
+    const lrd_entry *entry = entries[i];
+    if (entry->prev != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, entry->prev));
+    if (entry->next != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, entry->next));
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (entries[i]->prev == LRD_NIL) continue;
+    uint32_t id = lrd_list_remove(&order->recency, slots, entries[i]);
+    lrd_list_add_hottest(&order->recency, slots, entries[i], id);
+  }
 }
 
 static uint32_t lru_victim(const lrd_order *order) { return order->recency.tail; }

@@ -155,6 +155,7 @@ static void leave_order_locked(lrd_shard *shard, const lrd_policy *policy, lrd_p
   entry->prev = policy->remove(&shard->order, pool, entry);
   entry->state = reason;
   shard->count--;
+  shard->unlinked++;
   shard->cost -= entry->cost;
   lrd_chain_add(removed, entry);
 }
@@ -196,6 +197,7 @@ void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_orde
   *order = shard->order;
   policy->open(&shard->order);
   shard->counters.removals += shard->count;
+  shard->unlinked += shard->count;
   shard->count = 0;
   shard->cost = 0;
 }

@@ -13,23 +13,65 @@ extension Cache {
   public func values(forKeys keys: [Key]) -> [Value?] {
     guard let lane = lrd_lane_current(core) else { return keys.map(value(forKey:)) }
     return [Value?](unsafeUninitializedCapacity: keys.count) { values, count in
-      var start = 0
-      while start < keys.count {
-        let end = Swift.min(start + batchWidth, keys.count)
-        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: batchWidth) { hashes in
+      withUnsafeTemporaryAllocation(of: UInt64.self, capacity: batchWidth) { hashes in
+        while count < keys.count {
+          let start = count
+          let end = Swift.min(start + batchWidth, keys.count)
           for index in start..<end {
             hashes[index - start] = hasher.hash(keys[index])
             lrd_prefetch_bucket(core, lane, hashes[index - start])
           }
           for index in start..<end { lrd_prefetch_entry(core, lane, hashes[index - start]) }
           lrd_prefetch_end(lane)
-          for index in start..<end {
-            let value = value(forKey: keys[index], hash: hashes[index - start])
-            (values.baseAddress! + index).initialize(to: value)
-            count = index + 1
+          while count < end {
+            let group = count..<Swift.min(count + lrd_loans_left(lane), end)
+            lookUp(keys, group, hashes.baseAddress! - start, lane, values.baseAddress!)
+            count = group.upperBound
           }
         }
-        start = end
+      }
+    }
+  }
+
+  /// Finds a few keys, at most as many as the thread has loans left, and only then copies their
+  /// values, so that objects load at the same time before they are retained.
+  @inlinable
+  func lookUp(
+    _ keys: [Key], _ group: Range<Int>, _ hashes: UnsafeMutablePointer<UInt64>,
+    _ lane: OpaquePointer, _ values: UnsafeMutablePointer<Value?>
+  ) {
+    withUnsafeTemporaryAllocation(
+      of: UnsafeMutablePointer<lrd_entry>?.self, capacity: group.count
+    ) { entries in
+      var collided: UInt64 = 0
+      for (place, index) in group.enumerated() {
+        entries[place] = lrd_find(core, lane, hashes[index])
+        guard let entry = entries[place] else { continue }
+        if matches(entry, keys[index], lane) {
+          lrd_loan_open(lane)
+          if Value.self is AnyObject.Type {
+            lrd_prefetch_object(UnsafeRawPointer(entry.value(of: Layout.self)))
+          }
+        } else {
+          lrd_loan_end(lane)
+          entries[place] = nil
+          collided |= 1 << UInt64(place)
+        }
+      }
+      for (place, index) in group.enumerated() {
+        if let entry = entries[place] {
+          (values + index).initialize(to: entry.value(of: Layout.self).pointee)
+          lrd_hit(core, lane, entry, hashes[index])
+        } else if collided >> UInt64(place) & 1 != 0 {
+          (values + index).initialize(to: valueUnderLock(keys[index], hashes[index]))
+        } else {
+          (values + index).initialize(to: nil)
+          lrd_miss(lane)
+        }
+      }
+      for entry in entries where entry != nil {
+        lrd_loan_close(lane)
+        lrd_loan_end(lane)
       }
     }
   }

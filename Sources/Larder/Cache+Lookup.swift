@@ -19,7 +19,7 @@ extension Cache {
       lrd_miss(lane)
       return nil
     }
-    guard entry.key(of: Layout.self).pointee == key else {
+    guard matches(entry, key, lane) else {
       lrd_loan_end(lane)
       return valueUnderLock(key, hash)
     }
@@ -53,13 +53,17 @@ extension Cache {
       lrd_miss(lane)
       return nil
     }
-    guard entry.key(of: Layout.self).pointee == key else {
+    guard matches(entry, key, lane) else {
       lrd_loan_end(lane)
       guard let value = valueUnderLock(key, hash) else { return nil }
       return try body(value)
     }
     lrd_hit(core, lane, entry, hash)
-    defer { lrd_loan_end(lane) }
+    lrd_loan_open(lane)
+    defer {
+      lrd_loan_close(lane)
+      lrd_loan_end(lane)
+    }
     return try body(entry.value(of: Layout.self).pointee)
   }
 
@@ -72,10 +76,10 @@ extension Cache {
     let hash = hasher.hash(key)
     guard let lane = lrd_lane_current(core) else { return peekUnderLock(key, hash) }
     guard let entry = lrd_find(core, lane, hash) else { return nil }
-    let matches = entry.key(of: Layout.self).pointee == key
-    let value = matches ? entry.value(of: Layout.self).pointee : nil
+    let found = matches(entry, key, lane)
+    let value = found ? entry.value(of: Layout.self).pointee : nil
     lrd_loan_end(lane)
-    return matches ? value : peekUnderLock(key, hash)
+    return found ? value : peekUnderLock(key, hash)
   }
 
   /// Whether a value is stored for `key`. Neither the order of eviction nor the statistics notice.
@@ -86,9 +90,23 @@ extension Cache {
     let hash = hasher.hash(key)
     guard let lane = lrd_lane_current(core) else { return peekUnderLock(key, hash) != nil }
     guard let entry = lrd_find(core, lane, hash) else { return false }
-    let matches = entry.key(of: Layout.self).pointee == key
+    let found = matches(entry, key, lane)
     lrd_loan_end(lane)
-    return matches || peekUnderLock(key, hash) != nil
+    return found || peekUnderLock(key, hash) != nil
+  }
+
+  /// Whether the entry just found has this key. Comparing keys of unknown types runs code that may
+  /// use a cache, so the entry is on loan meanwhile.
+  @inlinable @inline(__always)
+  func matches(
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ lane: OpaquePointer
+  ) -> Bool {
+    if KeyHasher<Key>.isWord || Key.self == String.self {
+      return entry.key(of: Layout.self).pointee == key
+    }
+    lrd_loan_open(lane)
+    defer { lrd_loan_close(lane) }
+    return entry.key(of: Layout.self).pointee == key
   }
 
   /// The first use of a cache by a thread, loans nested too deep, keys whose hashes are equal, and

@@ -119,7 +119,12 @@ extension Cache {
     let lent = lrd_lend_locked(lane, shard, entry)
     let value = entry.value(of: Layout.self).pointee
     lrd_change_cancel(core, shard)
-    defer { if lent, let lane { lrd_loan_end(lane) } }
+    defer {
+      if lent, let lane {
+        lrd_loan_close(lane)
+        lrd_loan_end(lane)
+      }
+    }
     guard try matches(key, value) else { return }
     lrd_change_begin(core, lane, shard)
     guard findLocked(key, hash, shard) == entry else { return lrd_change_cancel(core, shard) }

@@ -87,7 +87,7 @@ extension Cache {
       lrd_change_begin(core, lane, shard)
       let old = findLocked(key, hash, shard)
       if let replaced, let old { replaced.pointee = old.value(of: Layout.self).pointee }
-      result = lrd_change_insert(core, shard, &change, entry, old, hash)
+      result = lrd_change_insert(core, lane, shard, &change, entry, old, hash)
     }
     if result == LRD_TOO_COSTLY || result == LRD_OUT_OF_MEMORY { discard(entry, lane) }
     if result == LRD_OUT_OF_MEMORY, let replaced { replaced.pointee = nil }

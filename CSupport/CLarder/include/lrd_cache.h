@@ -14,7 +14,7 @@
  * policy's order, as (entry, hash). It is applied when full, if a trylock gets the shard, and in any
  * case before its thread changes that shard, so that one thread alone sees an exact order. An entry
  * in a batch may be long gone: it is followed only after the table has confirmed, under the lock,
- * that it is linked.
+ * that it is linked, or when the shard has unlinked nothing since the batch was last empty.
  *
  * FIELDS of lrd_cache
  *   lanes           admin lock to grow (release), anyone reads (acquire); outgrown arrays are kept
@@ -51,6 +51,7 @@ typedef struct lrd_lane {
   uint32_t touches;
   uint32_t flush_at; // number of touches at which the next flush is tried
   uint32_t spares;
+  uint64_t sound_at; // `unlinked` of the only shard when the batch was last empty
   bool destroying; // a destruction loop is on the owner's stack
   bool deferred;   // calls made by destructions left garbage in shard 0
   uint32_t spare[LRD_SPARES];

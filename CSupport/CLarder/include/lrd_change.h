@@ -66,9 +66,9 @@ bool lrd_lend_locked(lrd_lane *_Nullable lane, lrd_shard *shard, lrd_entry *entr
 
 /// Publishes `entry`, replacing `old`, within the limits; unlocks. Except after INSERTED and REPLACED
 /// the entry remains the caller's.
-lrd_result lrd_change_insert(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
-                             lrd_entry *entry, lrd_entry *_Nullable old, uint64_t hash)
-    LRD_RELEASE(shard->lock);
+lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
+                             lrd_change *change, lrd_entry *entry, lrd_entry *_Nullable old,
+                             uint64_t hash) LRD_RELEASE(shard->lock);
 
 /// Unlinks `entry` by the caller's wish; unlocks.
 void lrd_change_remove(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_entry *entry)

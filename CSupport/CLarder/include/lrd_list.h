@@ -17,38 +17,33 @@ typedef struct lrd_list {
 
 static inline void lrd_list_open(lrd_list *list) { list->head = list->tail = LRD_NIL; }
 
-/// The slot id of a linked entry, read from its neighbour or from the list.
-static inline uint32_t lrd_list_id(const lrd_list *list, lrd_pool *pool, const lrd_entry *entry) {
-  return entry->prev == LRD_NIL ? list->head : lrd_pool_entry(pool, entry->prev)->next;
-}
-
-static inline void lrd_list_add_hottest(lrd_list *list, lrd_pool *pool, lrd_entry *entry,
+static inline void lrd_list_add_hottest(lrd_list *list, lrd_slots slots, lrd_entry *entry,
                                         uint32_t id) {
   entry->prev = LRD_NIL;
   entry->next = list->head;
   if (list->head == LRD_NIL) {
     list->tail = id;
   } else {
-    lrd_pool_entry(pool, list->head)->prev = id;
+    lrd_slots_entry(slots, list->head)->prev = id;
   }
   list->head = id;
 }
 
 /// Takes the entry off; returns its slot id.
-static inline uint32_t lrd_list_remove(lrd_list *list, lrd_pool *pool, lrd_entry *entry) {
+static inline uint32_t lrd_list_remove(lrd_list *list, lrd_slots slots, lrd_entry *entry) {
   uint32_t id;
   if (entry->prev == LRD_NIL) {
     id = list->head;
     list->head = entry->next;
   } else {
-    lrd_entry *hotter = lrd_pool_entry(pool, entry->prev);
+    lrd_entry *hotter = lrd_slots_entry(slots, entry->prev);
     id = hotter->next;
     hotter->next = entry->next;
   }
   if (entry->next == LRD_NIL) {
     list->tail = entry->prev;
   } else {
-    lrd_pool_entry(pool, entry->next)->prev = entry->prev;
+    lrd_slots_entry(slots, entry->next)->prev = entry->prev;
   }
   return id;
 }

@@ -3,7 +3,8 @@
  *
  *   lane = lrd_lane_current()     NULL: attach, or read under the lock
  *   entry = lrd_find()            a loan: the entry stays valid until lrd_loan_end()
- *     compare the key, copy or use the value
+ *     compare the key, copy or use the value: between lrd_loan_open() and lrd_loan_close() where
+ *     that may run user code
  *   lrd_hit(), lrd_loan_end()     or lrd_miss() when there was no entry
  *
  * Everything stored here is the thread's own: its hazard slots and its lane. The protocol is told in
@@ -80,20 +81,23 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
     if (LRD_UNLIKELY(atomic_load_explicit(&bucket->link, memory_order_relaxed) != link)) goto slow;
   }
   lrd_hazard_clear(&hazard->table);
-  thread->depth += entry != NULL;
   return entry;
 slow:
-  entry = lrd_find_slow(shard, hazard, hash);
-  thread->depth += entry != NULL;
-  return entry;
+  return lrd_find_slow(shard, hazard, hash);
 }
 
-/// Ends the latest loan. Nothing done with the entry may sink below: the compiler barrier holds back
+/// Makes the entry just found a loan that lookups by user code leave alone: `==`, a closure. Between
+/// lrd_find() and lrd_loan_end() without it, nothing else may use a cache on this thread.
+LRD_INLINE void lrd_loan_open(lrd_lane *lane) LRD_NONBLOCKING { lane->thread->depth++; }
+
+LRD_INLINE void lrd_loan_close(lrd_lane *lane) LRD_NONBLOCKING { lane->thread->depth--; }
+
+/// Lets go of the entry found last, whose loan is closed if it was opened. Nothing done with the entry may sink below: the compiler barrier holds back
 /// retains, which the optimizer would move past plain stores, the release store everything else.
 LRD_INLINE void lrd_loan_end(lrd_lane *lane) LRD_NONBLOCKING {
   lrd_thread *thread = lane->thread;
   __asm__ volatile("" ::: "memory");
-  lrd_hazard_clear(&thread->hazards[--thread->depth].entry);
+  lrd_hazard_clear(&thread->hazards[thread->depth].entry);
 }
 
 /// Adds one to a counter only this thread writes.
@@ -141,6 +145,16 @@ LRD_INLINE void lrd_prefetch_entry(lrd_cache *cache, lrd_lane *lane, uint64_t ha
   uint64_t word =
       atomic_load_explicit(&bucket->slots[__builtin_ctz(bits) / 4], memory_order_relaxed);
   LRD_PREFETCH(lrd_table_entry(word));
+}
+
+/// Loans the calling thread has left.
+LRD_INLINE intptr_t lrd_loans_left(const lrd_lane *lane) LRD_NONBLOCKING {
+  return LRD_LOANS - (intptr_t)lane->thread->depth;
+}
+
+/// Starts loading the object a stored reference points to.
+LRD_INLINE void lrd_prefetch_object(const void *reference) LRD_NONBLOCKING {
+  LRD_PREFETCH(*(const void *const *)reference);
 }
 
 /// Ends a batch of prefetches whose last lookup may not have happened.

@@ -19,12 +19,12 @@ extern bool lrd_platform_asymmetric;
 /// Finds out what the system offers. Runs once, before any other function of this header.
 void lrd_platform_start(void);
 
+/// The full fence of systems without membarrier, out of line to keep the hit path free of it.
+void lrd_fence_full(void) LRD_COLD LRD_NONBLOCKING;
+
 LRD_INLINE void lrd_fence_light(void) LRD_NONBLOCKING {
-  if (LRD_LIKELY(lrd_platform_asymmetric)) {
-    atomic_signal_fence(memory_order_seq_cst);
-  } else {
-    atomic_thread_fence(memory_order_seq_cst);
-  }
+  atomic_signal_fence(memory_order_seq_cst);
+  if (LRD_UNLIKELY(!lrd_platform_asymmetric)) lrd_fence_full();
 }
 
 /// The rare side of the asymmetric fence: 0.2 to 7 us with membarrier.

@@ -22,8 +22,9 @@ typedef struct lrd_policy {
   void (*insert)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
   /// Unlinks an entry; returns its slot id.
   uint32_t (*remove)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
-  /// Notes one hit.
-  void (*access)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
+  /// Notes `count` hits, oldest first.
+  void (*access)(lrd_order *order, lrd_pool *pool, lrd_entry *_Nonnull const *_Nonnull entries,
+                 uint32_t count);
   /// The slot id of the entry to evict next, LRD_NIL when there is none. Leaves it linked.
   uint32_t (*victim)(const lrd_order *order);
   /// The order in which snapshots list a shard, from either end; LRD_NIL behind the last.

@@ -76,4 +76,22 @@ LRD_INLINE lrd_entry *lrd_pool_entry(lrd_pool *pool, uint32_t id) LRD_NONBLOCKIN
   return (lrd_entry *)(void *)(slots + (size_t)(id & pool->slot_mask) * pool->stride);
 }
 
+/// What lrd_pool_entry() needs, loaded once. Good for every entry of a shard while its lock is held.
+typedef struct lrd_slots {
+  char *_Nullable const *_Nonnull pages;
+  size_t stride;
+  uint32_t page_shift;
+  uint32_t slot_mask;
+} lrd_slots;
+
+LRD_INLINE lrd_slots lrd_pool_slots(lrd_pool *pool) {
+  lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_acquire);
+  return (lrd_slots){directory->slots, pool->stride, pool->page_shift, pool->slot_mask};
+}
+
+LRD_INLINE lrd_entry *lrd_slots_entry(lrd_slots slots, uint32_t id) {
+  char *page = slots.pages[id >> slots.page_shift];
+  return (lrd_entry *)(void *)(page + (size_t)(id & slots.slot_mask) * slots.stride);
+}
+
 #pragma clang assume_nonnull end

@@ -46,6 +46,7 @@ typedef struct lrd_shard {
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint64_t count;
+  uint64_t unlinked; // entries that ever left; a batch is sound while this stands still
   unsigned __int128 cost;
   lrd_order order;
   lrd_counters counters;

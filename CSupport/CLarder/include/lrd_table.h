@@ -160,6 +160,23 @@ static inline lrd_table *lrd_table_home_locked(lrd_table *root, uint64_t hash) {
 /// Finds the slot that holds `entry`. False when it is not linked: then `entry` is not touched.
 bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash, lrd_place *place);
 
+/// True when a slot holds `entry`, which otherwise is not touched. Faster than lrd_table_find_locked()
+/// where the whole hash is known.
+static inline bool lrd_table_holds_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
+  lrd_table *table = lrd_table_home_locked(root, hash);
+  lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
+  for (;;) {
+    for (uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash)); bits; bits &= bits - 1) {
+      _Atomic(uint64_t) *slot = &bucket->slots[__builtin_ctz(bits) / 4];
+      uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
+      if (lrd_table_entry(word) == entry) return true;
+    }
+    uint64_t link = atomic_load_explicit(&bucket->link, memory_order_relaxed);
+    if (LRD_LIKELY(!(link & LRD_LINK_OVERFLOW))) return false;
+    bucket = lrd_table_overflow(table, (link & LRD_LINK_OVERFLOW) - 1);
+  }
+}
+
 /// Publishes `entry`. Needs one overflow bucket left in the hash's home table.
 void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash);
 
