@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_process.h"
 
+#include "lrd_change.h"
 #include "lrd_maintenance.h"
 
 #include <pthread.h>
@@ -40,11 +41,28 @@ static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
   lrd_maintenance_after_fork_child();
 }
 
+/// Notes the ending thread's last hits in the order of every cache it has used: a batch does not
+/// outlive its thread.
+static void apply_last_hits(lrd_thread *thread) {
+  lrd_lock_acquire(&caches_lock);
+  for (lrd_cache *cache = newest; cache; cache = cache->older) {
+    lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
+    if (thread->index >= lanes->capacity) continue;
+    lrd_lane *lane = atomic_load_explicit(&lanes->lane[thread->index], memory_order_acquire);
+    for (uint32_t i = 0; lane && lane->touches && i <= cache->shard_mask; i++) {
+      lrd_change_begin(cache, lane, &cache->shards[i]);
+      lrd_change_cancel(cache, &cache->shards[i]);
+    }
+  }
+  lrd_lock_release(&caches_lock);
+}
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
 
 static void start(void) {
   lrd_platform_start();
+  lrd_thread_set_exit_hook(apply_last_hits);
   started = pthread_atfork(before_fork, after_fork_parent, after_fork_child) == 0;
 }
 

@@ -124,6 +124,7 @@ void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) {
 
 void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
                        lrd_chain *removed) {
+  change->shard = shard;
   bool idle = !removed->head && !shard->retired.head && !shard->proven.head;
   if (idle && !shard->retired_tables) return;
   if (lrd_thread_is_solitary()) {
@@ -163,11 +164,16 @@ static void scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chai
 
 /// Puts what a scan found back into a shard: what is held to be scanned again, what is free to be
 /// destroyed a handful at a time.
-static void put_back_locked(lrd_shard *shard, lrd_change *change, lrd_chain *held, lrd_chain *free)
+static void put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                            lrd_chain *held, lrd_chain *free, uint32_t proven_most)
     LRD_REQUIRES(shard->lock) {
   shard->guarded += held->count;
   lrd_chain_append(&shard->retired, held);
   lrd_chain_append(&shard->proven, free);
+  uint64_t cost_most = retired_cost_most(cache) / 2;
+  while (shard->proven.count > proven_most || shard->proven.cost > cost_most) {
+    lrd_chain_add(&change->ready, lrd_chain_take(&shard->proven, &cache->pool));
+  }
   while (change->tables) {
     lrd_table *table = change->tables;
     change->tables = table->retired_next;
@@ -180,15 +186,11 @@ static void put_back_locked(lrd_shard *shard, lrd_change *change, lrd_chain *hel
 bool lrd_retire_settle(lrd_cache *cache, lrd_change *change, uint32_t proven_most) {
   lrd_chain held = {0}, free = {0};
   if (change->suspect.head || change->tables) scan(cache, change, &held, &free);
-  uint64_t cost_most = retired_cost_most(cache) / 2;
-  while (free.count > proven_most || free.cost > cost_most) {
-    lrd_chain_add(&change->ready, lrd_chain_take(&free, &cache->pool));
-  }
+  if (!proven_most) lrd_chain_append(&change->ready, &free);
   if (held.head || free.head || change->tables) {
-    // Any shard will do: slots and tables name none.
-    lrd_shard *shard = &cache->shards[0];
+    lrd_shard *shard = change->shard ? change->shard : &cache->shards[0];
     lrd_lock_acquire(&shard->lock);
-    put_back_locked(shard, change, &held, &free);
+    put_back_locked(cache, shard, change, &held, &free, proven_most);
     lrd_change_cancel(cache, shard);
   }
   bool unsettled = change->unsettled;

@@ -13,6 +13,10 @@ static _Atomic(lrd_thread *) first_record;
 static _Atomic(uint32_t) registered;
 static uint32_t records;
 
+static void (*before_exit)(lrd_thread *thread);
+
+void lrd_thread_set_exit_hook(void (*hook)(lrd_thread *thread)) { before_exit = hook; }
+
 static pthread_once_t exit_hook_once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_hook;
 static bool exit_hook_ready;
@@ -70,6 +74,7 @@ bool lrd_thread_register(void) {
 void lrd_thread_unregister(void) {
   lrd_thread *record = lrd_self;
   if (!record) return;
+  if (before_exit) before_exit(record);
   lrd_self = NULL;
   // A thread that ends inside a loan gives the loan up.
   for (int i = 0; i < LRD_LOANS; i++) {

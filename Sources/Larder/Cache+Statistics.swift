@@ -15,7 +15,16 @@ extension Cache {
       countLimitEvictions: Int(sum.counters.evictions.0),
       costLimitEvictions: Int(sum.counters.evictions.1),
       trimEvictions: Int(sum.counters.evictions.2),
-      unorderedHits: Int(sum.dropped), byteCount: Int(sum.pool_bytes + sum.table_bytes))
+      unorderedHits: Int(sum.dropped))
+  }
+
+  /// Bytes of memory the cache holds for entries and tables. What keys and values refer to, such as
+  /// objects and the text of strings, is not included.
+  ///
+  /// - Complexity: O(*s*) for *s* shards, which are locked one after the other.
+  public var memoryFootprint: Int {
+    let sum = lrd_cache_statistics(core)
+    return Int(sum.pool_bytes + sum.table_bytes)
   }
 
   /// Entries removed and not destroyed yet, for tests.

@@ -95,7 +95,7 @@ extension Cache {
   ///
   /// - Complexity: O(*n*). Locks each shard once for a list of its keys, then for each removal.
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
-    for key in keys() { try removeValue(forKey: key, if: shouldBeRemoved) }
+    for name in names() { try removeEntry(name, if: shouldBeRemoved) }
   }
 
   /// Destroys all removed entries that no reader holds, before it returns.
@@ -108,15 +108,21 @@ extension Cache {
     finish(&change, lane)
   }
 
-  private func removeValue(forKey key: Key, if matches: (Key, Value) throws -> Bool) rethrows {
-    let hash = hasher.hash(key)
+  private func removeEntry(_ name: EntryName, if matches: (Key, Value) throws -> Bool) rethrows {
     let lane = lrd_lane_attach(core)
-    let shard = lrd_cache_shard(core, hash)
+    let shard = lrd_cache_shard(core, name.place)
     lrd_change_begin(core, lane, shard)
-    guard let entry = findLocked(key, hash, shard) else { return lrd_change_cancel(core, shard) }
+    // By address first, which finds keys that do not equal themselves; by key where the entry was
+    // replaced since.
+    var found: UnsafeMutablePointer<lrd_entry>? = name.entry
+    if !lrd_shard_holds_locked(shard, name.entry, name.place) {
+      found = findLocked(name.key, hasher.hash(name.key), shard)
+    }
+    guard let entry = found else { return lrd_change_cancel(core, shard) }
     // The loan keeps the entry's slot from being used again, so that the same address below means
     // the same value. A thread with all its loans out goes by the address alone.
     let lent = lrd_lend_locked(lane, shard, entry)
+    let key = entry.key(of: Layout.self).pointee
     let value = entry.value(of: Layout.self).pointee
     lrd_change_cancel(core, shard)
     defer {
@@ -127,7 +133,9 @@ extension Cache {
     }
     guard try matches(key, value) else { return }
     lrd_change_begin(core, lane, shard)
-    guard findLocked(key, hash, shard) == entry else { return lrd_change_cancel(core, shard) }
+    guard lrd_shard_holds_locked(shard, entry, name.place) else {
+      return lrd_change_cancel(core, shard)
+    }
     var change = lrd_change()
     lrd_change_remove(core, shard, &change, entry)
     finish(&change, lane)

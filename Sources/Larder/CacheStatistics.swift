@@ -26,9 +26,6 @@ public struct CacheStatistics: Sendable, Hashable {
   public let trimEvictions: Int
   /// Hits that never reached the eviction order, because other threads kept the shard busy.
   public let unorderedHits: Int
-  /// Bytes of memory the cache holds for entries and tables, values' own memory excluded.
-  public let byteCount: Int
-
   /// Entries evicted, for whatever reason.
   public var evictions: Int { countLimitEvictions + costLimitEvictions + trimEvictions }
 

@@ -45,6 +45,17 @@ struct ThreadTests {
     #expect(settles(tracker, at: 64, cache))
   }
 
+  @Test("A thread's last hits count in the order once it has ended")
+  func hitsOfEndedThreads() {
+    let cache = Cache<Int, Int>(countLimit: 10)
+    for key in 0..<10 { cache[key] = key }
+    RealThread { for key in 0..<3 { precondition(cache[key] == key) } }.join()
+    for key in 10..<17 { cache[key] = key }
+    #expect(cache.count == 10)
+    #expect((0..<3).allSatisfy { cache.contains($0) })
+    #expect((3..<10).allSatisfy { !cache.contains($0) })
+  }
+
   @Test("Caches come and go while threads live")
   func manyCaches() {
     let tracker = LifetimeTracker()

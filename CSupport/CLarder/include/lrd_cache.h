@@ -8,7 +8,7 @@
  *
  * LANES keep hits free of shared writes. A lane is made at a thread's first use of a cache, written
  * by the thread that owns that index only, and freed with the cache; a thread that gets the index of
- * one that ended goes on with its lane, counters, unapplied hits and spare slots included.
+ * one that ended goes on with its lane, counters and spare slots included.
  *
  * THE BATCH (after Ding, Jiang, Zhang, "BP-Wrapper", ICDE 2009) holds hits not yet noted in the
  * policy's order, as (entry, hash). It is applied when full, if a trylock gets the shard, and in any

@@ -29,6 +29,7 @@ typedef struct lrd_change {
   lrd_chain ready;   // for destruction
   lrd_chain suspect; // to be scanned
   lrd_table *_Nullable tables;
+  lrd_shard *_Nullable shard; // where what a scan cannot free goes back to
   lrd_need need;
   uint32_t rounds;   // times that inner calls' garbage was taken over
   bool destroys;     // this change's destruction loop is running

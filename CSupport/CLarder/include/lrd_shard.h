@@ -134,6 +134,14 @@ lrd_entry *_Nullable lrd_shard_find_locked(lrd_shard *shard, uint64_t hash,
                                            const lrd_entry *_Nullable after)
     LRD_REQUIRES(shard->lock);
 
+/// True when `entry` is linked under a hash with these upper 48 bits. Otherwise it is not touched.
+static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t place)
+    LRD_REQUIRES(shard->lock) {
+  lrd_place found;
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  return lrd_table_find_locked(root, entry, place, &found) && lrd_entry_place(entry) == place;
+}
+
 /// Stops the process when an invariant is broken. Locks `lock`.
 void lrd_shard_check(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool);
 

@@ -56,7 +56,10 @@ extern _Thread_local lrd_thread *_Nullable lrd_self;
 /// Gives the calling thread a record. False without memory: the caller then reads under the lock.
 bool lrd_thread_register(void) LRD_COLD;
 
-/// Gives the calling thread's record back, as its exit would. Its hazard slots must be free.
+/// Has `hook` called, on the ending thread, before a thread's record is given back.
+void lrd_thread_set_exit_hook(void (*hook)(lrd_thread *thread));
+
+/// Gives the calling thread's record back, as its exit would.
 void lrd_thread_unregister(void);
 
 /// True when no other thread has a record, so that nothing removed can be in a reader's hand but the
