@@ -20,7 +20,8 @@ let package = Package(
     .default(enabledTraits: ["Jemalloc"]),
     .trait(
       name: "Jemalloc",
-      description: "Link jemalloc, which replaces malloc for the whole process. Sanitizers need it off."
+      description:
+        "Link jemalloc, which replaces malloc for the whole process. Sanitizers need it off."
     ),
   ],
   targets: [

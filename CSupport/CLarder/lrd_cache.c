@@ -8,12 +8,16 @@
 
 static lrd_lanes no_lanes = {.capacity = 0};
 
-static size_t shards_bytes(uint32_t shards) { return shards * sizeof(lrd_shard); }
+static size_t shards_bytes(uint32_t shards) {
+  return shards * sizeof(lrd_shard);
+}
 
 lrd_cache *lrd_cache_create(const lrd_options *options) {
-  if (!lrd_process_start()) return NULL;
+  if (!lrd_process_start())
+    return NULL;
   lrd_cache *cache = lrd_alloc_zeroed(sizeof *cache, _Alignof(lrd_cache));
-  if (!cache) return NULL;
+  if (!cache)
+    return NULL;
   cache->shards = lrd_alloc(shards_bytes(options->shards), _Alignof(lrd_shard));
   if (!cache->shards ||
       !lrd_pool_open(&cache->pool, options->entry_bytes, options->entry_alignment)) {
@@ -25,7 +29,8 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->observed = options->observed;
   cache->policy = options->policy;
   cache->hooks = options->hooks;
-  for (uint32_t i = 0; i < options->shards; i++) lrd_shard_open(&cache->shards[i], cache->policy);
+  for (uint32_t i = 0; i < options->shards; i++)
+    lrd_shard_open(&cache->shards[i], cache->policy);
   atomic_store_explicit(&cache->lanes, &no_lanes, memory_order_relaxed);
   atomic_store_explicit(&cache->references, 1, memory_order_relaxed);
   atomic_store_explicit(&cache->budget.count_limit, options->count_limit, memory_order_relaxed);
@@ -48,9 +53,11 @@ static void free_lanes(lrd_cache *cache) {
 }
 
 void lrd_cache_unreference(lrd_cache *cache) {
-  if (atomic_fetch_sub_explicit(&cache->references, 1, memory_order_acq_rel) != 1) return;
+  if (atomic_fetch_sub_explicit(&cache->references, 1, memory_order_acq_rel) != 1)
+    return;
   lrd_process_remove(cache);
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) lrd_shard_close(&cache->shards[i]);
+  for (uint32_t i = 0; i <= cache->shard_mask; i++)
+    lrd_shard_close(&cache->shards[i]);
   lrd_pool_close(&cache->pool);
   free_lanes(cache);
   lrd_hooks hooks = cache->hooks;
@@ -78,7 +85,8 @@ static void add_counters(lrd_counters *sum, const lrd_counters *more) {
   sum->replacements += more->replacements;
   sum->removals += more->removals;
   sum->refusals += more->refusals;
-  for (int i = 0; i < LRD_EVICTION_KINDS; i++) sum->evictions[i] += more->evictions[i];
+  for (int i = 0; i < LRD_EVICTION_KINDS; i++)
+    sum->evictions[i] += more->evictions[i];
 }
 
 static uint64_t tables_bytes_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
@@ -92,7 +100,8 @@ lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
   lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
   for (uint32_t i = 0; i < lanes->capacity; i++) {
     lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_acquire);
-    if (!lane) continue;
+    if (!lane)
+      continue;
     sum.hits += atomic_load_explicit(&lane->hits, memory_order_relaxed);
     sum.misses += atomic_load_explicit(&lane->misses, memory_order_relaxed);
     sum.dropped += atomic_load_explicit(&lane->dropped, memory_order_relaxed);

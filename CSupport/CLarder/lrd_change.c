@@ -10,19 +10,25 @@ enum { evictions_per_lock = 32 };
 
 void lrd_change_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
-  if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
+  if (lane && lane->touches)
+    lrd_lane_apply_locked(cache, lane, shard);
 }
 
 /// Unlocks; work that a busy lock turned away meanwhile goes back to the maintenance thread.
 static void unlock(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock) {
-  if (LRD_UNLIKELY(lrd_lock_release(&shard->lock))) lrd_maintenance_request(cache);
+  if (LRD_UNLIKELY(lrd_lock_release(&shard->lock)))
+    lrd_maintenance_request(cache);
 }
 
-void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) { unlock(cache, shard); }
+void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) {
+  unlock(cache, shard);
+}
 
 void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
-  if (entry) cache->policy->access(&shard->order, &cache->pool, &entry, 1);
-  if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
+  if (entry)
+    cache->policy->access(&shard->order, &cache->pool, &entry, 1);
+  if (lane)
+    lrd_count(entry ? &lane->hits : &lane->misses);
 }
 
 static lrd_entry *entry_or_null(lrd_cache *cache, uint32_t id) {
@@ -31,8 +37,8 @@ static lrd_entry *entry_or_null(lrd_cache *cache, uint32_t id) {
 
 lrd_entry *lrd_order_first_locked(lrd_cache *cache, lrd_shard *shard, bool hottest) {
   const lrd_policy *policy = cache->policy;
-  return entry_or_null(cache, hottest ? policy->hottest(&shard->order)
-                                      : policy->coldest(&shard->order));
+  return entry_or_null(cache,
+                       hottest ? policy->hottest(&shard->order) : policy->coldest(&shard->order));
 }
 
 lrd_entry *lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry,
@@ -44,7 +50,8 @@ lrd_entry *lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard, const lrd_e
 
 bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
   (void)shard;
-  if (!lane || lane->thread->depth == LRD_LOANS) return false;
+  if (!lane || lane->thread->depth == LRD_LOANS)
+    return false;
   // No reload: the entry is linked, and whoever unlinks it takes the lock after this store.
   lrd_hazard_set(&lane->thread->hazards[lane->thread->depth].entry, entry);
   lrd_loan_open(lane);
@@ -64,17 +71,19 @@ static void pass_on_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *chang
 /// Starts loading what the next eviction from this shard will touch.
 static void prefetch_victim_locked(lrd_cache *cache, lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   uint32_t id = cache->policy->victim(&shard->order);
-  if (id != LRD_NIL) LRD_PREFETCH(lrd_pool_entry(&cache->pool, id));
+  if (id != LRD_NIL)
+    LRD_PREFETCH(lrd_pool_entry(&cache->pool, id));
 }
 
 /// Evicts one entry other than `spared`. False when there is none.
 static bool evict_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *spared,
-                         uint8_t reason, int kind, lrd_chain *victims)
-    LRD_REQUIRES(shard->lock) {
+                         uint8_t reason, int kind, lrd_chain *victims) LRD_REQUIRES(shard->lock) {
   uint32_t id = cache->policy->victim(&shard->order);
-  if (id == LRD_NIL) return false;
+  if (id == LRD_NIL)
+    return false;
   lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-  if (victim == spared) return false;
+  if (victim == spared)
+    return false;
   lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, victim, reason, victims);
   shard->counters.evictions[kind]++;
   return true;
@@ -105,7 +114,8 @@ static void steal_room(lrd_cache *cache, lrd_change *change, lrd_shortage shorta
     release_room(cache, &victims);
     pass_on_locked(cache, shard, change, &victims);
     unlock(cache, shard);
-    if (found) return;
+    if (found)
+      return;
   }
   // All room is reserved by insertions that are about to be linked.
   lrd_yield();
@@ -138,13 +148,13 @@ static lrd_result make_room(lrd_cache *cache, lrd_shard *shard, lrd_change *chan
   release_room(cache, victims);
   pass_on_locked(cache, shard, change, victims);
   unlock(cache, shard);
-  if (exhausted && !old) steal_room(cache, change, shortage);
+  if (exhausted && !old)
+    steal_room(cache, change, shortage);
   return LRD_AGAIN;
 }
 
-lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
-                             lrd_change *change, lrd_entry *entry, lrd_entry *old,
-                             uint64_t hash) {
+lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_change *change,
+                             lrd_entry *entry, lrd_entry *old, uint64_t hash) {
   lrd_budget *budget = &cache->budget;
   uint64_t cost_limit = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
   if (cost_limit && entry->cost > cost_limit) {
@@ -152,13 +162,16 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   }
   if (!lrd_shard_prepare_locked(shard, hash, &change->need)) {
     unlock(cache, shard);
-    if (lrd_need_supply(&change->need)) return LRD_AGAIN;
-    if (!change->need.may_wait) return LRD_OUT_OF_MEMORY;
+    if (lrd_need_supply(&change->need))
+      return LRD_AGAIN;
+    if (!change->need.may_wait)
+      return LRD_OUT_OF_MEMORY;
     change->need.wait = true;
     return LRD_AGAIN;
   }
   // The old value counts as used just now, so it is the last that room would be taken from.
-  if (old) cache->policy->access(&shard->order, &cache->pool, &old, 1);
+  if (old)
+    cache->policy->access(&shard->order, &cache->pool, &old, 1);
   lrd_chain victims = {0};
   uint64_t freed = old ? 1 : 0;
   uint64_t freed_cost = old ? old->cost : 0;
@@ -178,14 +191,18 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     shard->counters.replacements++;
   } else {
     lrd_shard_link_locked(shard, cache->policy, &cache->pool, entry, hash);
-    if (!change->replaced) shard->counters.insertions++;
+    if (!change->replaced)
+      shard->counters.insertions++;
   }
-  if (freed) prefetch_victim_locked(cache, shard);
+  if (freed)
+    prefetch_victim_locked(cache, shard);
   // This thread's batch was applied at the beginning, so it is as sound after its own evictions.
-  if (lane) lane->sound_at = shard->unlinked;
+  if (lane)
+    lane->sound_at = shard->unlinked;
   pass_on_locked(cache, shard, change, &victims);
   unlock(cache, shard);
-  if (change->need.supplied != LRD_NEED_NOTHING) lrd_need_drop(&change->need);
+  if (change->need.supplied != LRD_NEED_NOTHING)
+    lrd_need_drop(&change->need);
   return old || change->replaced ? LRD_REPLACED : LRD_INSERTED;
 }
 
@@ -209,8 +226,7 @@ bool lrd_change_trim(lrd_cache *cache, lrd_lane *lane, lrd_change *change, uint6
     lrd_change_begin(cache, lane, shard);
     // Several shards share the loss; one alone gives what is wanted in its own order.
     int wanted = cache->shard_mask ? 1 : evictions_per_lock;
-    while (wanted-- &&
-           lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM &&
+    while (wanted-- && lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM &&
            evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, LRD_EVICTED_BY_TRIM, &victims)) {
       lrd_budget_release(&cache->budget, 1, victims.tail->cost);
     }
@@ -223,7 +239,8 @@ bool lrd_change_trim(lrd_cache *cache, lrd_lane *lane, lrd_change *change, uint6
       lrd_yield();
       idle = 0;
     }
-    if (change->ready.head || change->removed.head || change->suspect.head) return false;
+    if (change->ready.head || change->removed.head || change->suspect.head)
+      return false;
   }
   return true;
 }
@@ -241,9 +258,9 @@ void lrd_change_empty(lrd_cache *cache, lrd_lane *lane, lrd_change *change) LRD_
     lrd_shard_empty_locked(&cache->shards[i], cache->policy, &orders[i]);
   }
   lrd_budget_release(&cache->budget, count, (uint64_t)cost);
-  atomic_fetch_sub_explicit(&cache->budget.cost_carry, (int64_t)(cost >> 64),
-                            memory_order_relaxed);
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) unlock(cache, &cache->shards[i]);
+  atomic_fetch_sub_explicit(&cache->budget.cost_carry, (int64_t)(cost >> 64), memory_order_relaxed);
+  for (uint32_t i = 0; i <= cache->shard_mask; i++)
+    unlock(cache, &cache->shards[i]);
   lrd_chain removed = {0};
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     lrd_order_dissolve(&orders[i], cache->policy, &cache->pool, LRD_REMOVED_BY_CALL, &removed);
@@ -264,7 +281,8 @@ void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit) {
 
 bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change) {
   lrd_need need = {0};
-  if (!lrd_lock_try_or_mark(&shard->lock)) return false;
+  if (!lrd_lock_try_or_mark(&shard->lock))
+    return false;
   need.buckets = lrd_shard_shrunken_locked(shard);
   if (need.buckets) {
     unlock(cache, shard);
@@ -280,7 +298,8 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change) {
     }
   }
   bool moves = lrd_shard_moves_locked(shard);
-  if (moves) lrd_shard_move_locked(shard, evictions_per_lock);
+  if (moves)
+    lrd_shard_move_locked(shard, evictions_per_lock);
   change->unsettled |= moves && lrd_shard_moves_locked(shard);
   lrd_retire_collect_locked(shard, change);
   unlock(cache, shard);

@@ -8,7 +8,7 @@ static lrd_cache *queue;
 static bool running;
 static _Atomic(uint32_t) requests; // counts requests: what the thread sleeps on
 
-static const uint64_t shortest_nap = 1000000;    // 1 ms: gathers what a burst of writes leaves
+static const uint64_t shortest_nap = 1000000;   // 1 ms: gathers what a burst of writes leaves
 static const uint64_t longest_nap = 1000000000; // 1 s: while readers hold on to entries
 
 static void nap(uint64_t nanoseconds) {
@@ -20,7 +20,8 @@ static void nap(uint64_t nanoseconds) {
 static bool service(lrd_cache *cache) {
   bool more = false;
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return false;
+    if (atomic_load_explicit(&cache->closed, memory_order_acquire))
+      return false;
     lrd_change change = {0};
     more |= !lrd_shard_service(cache, &cache->shards[i], &change);
     more |= lrd_retire_settle(cache, &change, 0);
@@ -75,13 +76,16 @@ static void run(void) {
     // A value's destruction may have used a cache on this thread; alone means alone again.
     lrd_thread_unregister();
     pause = left ? pause * 2 : shortest_nap;
-    if (pause > longest_nap) pause = longest_nap;
+    if (pause > longest_nap)
+      pause = longest_nap;
   }
 }
 
 void lrd_maintenance_request(lrd_cache *cache) {
-  if (atomic_load_explicit(&cache->queued, memory_order_relaxed)) return;
-  if (atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel)) return;
+  if (atomic_load_explicit(&cache->queued, memory_order_relaxed))
+    return;
+  if (atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel))
+    return;
   atomic_fetch_add_explicit(&cache->references, 1, memory_order_relaxed);
   lrd_lock_acquire(&queue_lock);
   bool start = !running;
@@ -105,9 +109,13 @@ void lrd_maintenance_request(lrd_cache *cache) {
   }
 }
 
-void lrd_maintenance_before_fork(void) LRD_UNCHECKED_LOCKS { lrd_lock_acquire(&queue_lock); }
+void lrd_maintenance_before_fork(void) LRD_UNCHECKED_LOCKS {
+  lrd_lock_acquire(&queue_lock);
+}
 
-void lrd_maintenance_after_fork_parent(void) LRD_UNCHECKED_LOCKS { lrd_lock_release(&queue_lock); }
+void lrd_maintenance_after_fork_parent(void) LRD_UNCHECKED_LOCKS {
+  lrd_lock_release(&queue_lock);
+}
 
 void lrd_maintenance_after_fork_child(void) LRD_UNCHECKED_LOCKS {
   running = false;

@@ -2,9 +2,10 @@
 /* lrd_maintenance.h — the process's one background thread, which never waits for a shard.
  *
  * Started by the first request, parked while its queue is empty. It looks after caches that left
- * something undone: retired entries no writer came by to destroy, tables half moved or far too large.
- * Shard locks are only ever tried; a busy one is marked, and its holder asks again on leaving
- * (lrd_lock.h). While readers hold on to entries it comes back ever more rarely, at most each second.
+ * something undone: retired entries no writer came by to destroy, tables half moved or far too
+ * large. Shard locks are only ever tried; a busy one is marked, and its holder asks again on
+ * leaving (lrd_lock.h). While readers hold on to entries it comes back ever more rarely, at most
+ * each second.
  *
  * LOCKING: the queue's lock is a leaf; no shard's lock is held when it is taken. */
 #pragma once

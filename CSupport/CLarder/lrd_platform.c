@@ -31,7 +31,9 @@ void lrd_platform_start(void) {
 #endif
 }
 
-void lrd_fence_full(void) LRD_NONBLOCKING { atomic_thread_fence(memory_order_seq_cst); }
+void lrd_fence_full(void) LRD_NONBLOCKING {
+  atomic_thread_fence(memory_order_seq_cst);
+}
 
 void lrd_fence_heavy(void) {
   // The full fence orders the caller itself; membarrier orders every other running thread.
@@ -75,24 +77,33 @@ void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING {
 static const size_t huge_page = (size_t)2 << 20;
 
 /// The system maps whole pages, so an extent's true length is its size rounded up.
-static size_t mapped_bytes(size_t bytes) { return lrd_round_up(bytes, huge_page); }
+static size_t mapped_bytes(size_t bytes) {
+  return lrd_round_up(bytes, huge_page);
+}
 
 void *lrd_extent_map(size_t bytes) {
   size_t length = mapped_bytes(bytes);
-  if (length < bytes || length + huge_page < length) return NULL;
-  char *start = mmap(NULL, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
-  if (start == MAP_FAILED) return NULL;
+  if (length < bytes || length + huge_page < length)
+    return NULL;
+  char *start =
+      mmap(NULL, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+  if (start == MAP_FAILED)
+    return NULL;
   char *aligned = (char *)lrd_round_up((uintptr_t)start, huge_page);
-  if (aligned != start) munmap(start, (size_t)(aligned - start));
+  if (aligned != start)
+    munmap(start, (size_t)(aligned - start));
   size_t behind = (size_t)(start + length + huge_page - (aligned + length));
-  if (behind) munmap(aligned + length, behind);
+  if (behind)
+    munmap(aligned + length, behind);
 #if defined(MADV_HUGEPAGE)
   madvise(aligned, length, MADV_HUGEPAGE);
 #endif
   return aligned;
 }
 
-void lrd_extent_unmap(void *address, size_t bytes) { munmap(address, mapped_bytes(bytes)); }
+void lrd_extent_unmap(void *address, size_t bytes) {
+  munmap(address, mapped_bytes(bytes));
+}
 
 static void *run_body(void *body) {
   ((void (*)(void))body)();
@@ -106,8 +117,11 @@ bool lrd_thread_spawn(void (*body)(void)) {
   pthread_t thread;
   bool started = pthread_create(&thread, NULL, run_body, (void *)body) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (started) pthread_detach(thread);
+  if (started)
+    pthread_detach(thread);
   return started;
 }
 
-void lrd_yield(void) { sched_yield(); }
+void lrd_yield(void) {
+  sched_yield();
+}

@@ -12,13 +12,18 @@ static lrd_cache *newest;
 static void for_all_locks(void (*apply)(lrd_lock *lock)) {
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     apply(&cache->admin);
-    for (uint32_t i = 0; i <= cache->shard_mask; i++) apply(&cache->shards[i].lock);
+    for (uint32_t i = 0; i <= cache->shard_mask; i++)
+      apply(&cache->shards[i].lock);
     apply(&cache->pool.lock);
   }
 }
 
-static void take(lrd_lock *lock) LRD_UNCHECKED_LOCKS { lrd_lock_acquire(lock); }
-static void let_go(lrd_lock *lock) LRD_UNCHECKED_LOCKS { lrd_lock_release(lock); }
+static void take(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
+  lrd_lock_acquire(lock);
+}
+static void let_go(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
+  lrd_lock_release(lock);
+}
 
 static void before_fork(void) LRD_UNCHECKED_LOCKS {
   lrd_maintenance_before_fork();
@@ -47,7 +52,8 @@ static void apply_last_hits(lrd_thread *thread) {
   lrd_lock_acquire(&caches_lock);
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
-    if (thread->index >= lanes->capacity) continue;
+    if (thread->index >= lanes->capacity)
+      continue;
     lrd_lane *lane = atomic_load_explicit(&lanes->lane[thread->index], memory_order_acquire);
     for (uint32_t i = 0; lane && lane->touches && i <= cache->shard_mask; i++) {
       lrd_change_begin(cache, lane, &cache->shards[i]);
@@ -75,7 +81,8 @@ void lrd_process_add(lrd_cache *cache) {
   lrd_lock_acquire(&caches_lock);
   cache->older = newest;
   cache->newer = NULL;
-  if (newest) newest->newer = cache;
+  if (newest)
+    newest->newer = cache;
   newest = cache;
   lrd_lock_release(&caches_lock);
 }
@@ -87,6 +94,7 @@ void lrd_process_remove(lrd_cache *cache) {
   } else {
     newest = cache->older;
   }
-  if (cache->older) cache->older->newer = cache->newer;
+  if (cache->older)
+    cache->older->newer = cache->newer;
   lrd_lock_release(&caches_lock);
 }

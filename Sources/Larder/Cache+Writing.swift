@@ -30,7 +30,9 @@ extension Cache {
   /// - Complexity: O(1) on average, and O(1) for each entry evicted. Locks one shard; allocates and
   ///   destroys only while it is unlocked.
   @inlinable @discardableResult
-  public func insert(_ value: consuming Value, forKey key: Key, cost: Int? = nil) -> InsertionOutcome {
+  public func insert(_ value: consuming Value, forKey key: Key, cost: Int? = nil)
+    -> InsertionOutcome
+  {
     store(value, key, cost, replaced: nil)
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CLarder.h — the core of Larder: hashes, entries, links, costs, locks. No keys, no values, no Swift.
+/* CLarder.h — the core of Larder: hashes, entries, links, costs, locks. No keys, no values, no
+ * Swift.
  *
  *   lrd_base ← lrd_platform ← lrd_lock ← lrd_pool, lrd_table ← lrd_list ← lrd_policy ← lrd_shard
  *            ← lrd_budget, lrd_thread ← lrd_cache ← lrd_lookup (hits), lrd_change (writes) */

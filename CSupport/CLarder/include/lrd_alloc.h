@@ -2,7 +2,8 @@
 /* lrd_alloc.h — the only door to memory: small blocks from the allocator, large ones as extents.
  *
  * Every caller handles NULL: the operation is refused and what is stored stays. Tests make each
- * allocation fail in turn with lrd_alloc_fail_after(). Nothing is allocated or freed under a lock. */
+ * allocation fail in turn with lrd_alloc_fail_after(). Nothing is allocated or freed under a lock.
+ */
 #pragma once
 
 #include "lrd_base.h"

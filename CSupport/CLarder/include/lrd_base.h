@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_base.h — the words every other header is written in: annotations, checks, small arithmetic.
  *
- * LRD_NONBLOCKING marks the functions of the hit path. clang refuses to compile such a function when
- * it allocates, takes a lock or calls anything not so marked (-Wfunction-effects, an error here).
- * LRD_CAPABILITY and its companions state which lock a function needs, takes or frees
+ * LRD_NONBLOCKING marks the functions of the hit path. clang refuses to compile such a function
+ * when it allocates, takes a lock or calls anything not so marked (-Wfunction-effects, an error
+ * here). LRD_CAPABILITY and its companions state which lock a function needs, takes or frees
  * (-Wthread-safety, an error here). Compilers without the attributes see nothing. */
 #pragma once
 

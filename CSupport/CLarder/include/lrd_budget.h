@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_budget.h — the limits of a whole cache and what of them is used, strictly, by all shards.
  *
- * Room is reserved before an entry is published and given back after one is unlinked, so `count` and
- * `cost` never exceed their limits, whoever looks and when, save while a limit is being lowered.
+ * Room is reserved before an entry is published and given back after one is unlinked, so `count`
+ * and `cost` never exceed their limits, whoever looks and when, save while a limit is being
+ * lowered.
  *
  * FIELDS, all relaxed: no other data is published through them.
  *   count_limit, cost_limit   0 = none; written by the setters
  *   count, cost               compare-and-swap, so that check and reservation are one step
- *   cost_carry                what overflows `cost`: only without a cost limit can sums pass 2^64 */
+ *   cost_carry                what overflows `cost`: only without a cost limit can sums pass 2^64
+ */
 #pragma once
 
 #include "lrd_base.h"
@@ -26,7 +28,8 @@ typedef struct lrd_budget {
 typedef enum lrd_shortage { LRD_ROOM, LRD_COUNT_SHORT, LRD_COST_SHORT } lrd_shortage;
 
 static inline void lrd_budget_add_cost(lrd_budget *budget, uint64_t cost) {
-  if (!cost) return;
+  if (!cost)
+    return;
   uint64_t before = atomic_fetch_add_explicit(&budget->cost, cost, memory_order_relaxed);
   if (LRD_UNLIKELY(before + cost < before)) {
     atomic_fetch_add_explicit(&budget->cost_carry, 1, memory_order_relaxed);
@@ -34,7 +37,8 @@ static inline void lrd_budget_add_cost(lrd_budget *budget, uint64_t cost) {
 }
 
 static inline void lrd_budget_subtract_cost(lrd_budget *budget, uint64_t cost) {
-  if (!cost) return;
+  if (!cost)
+    return;
   uint64_t before = atomic_fetch_sub_explicit(&budget->cost, cost, memory_order_relaxed);
   if (LRD_UNLIKELY(before < cost)) {
     atomic_fetch_sub_explicit(&budget->cost_carry, 1, memory_order_relaxed);
@@ -43,7 +47,8 @@ static inline void lrd_budget_subtract_cost(lrd_budget *budget, uint64_t cost) {
 
 /// Gives back the room of `count` entries that cost `cost` together.
 static inline void lrd_budget_release(lrd_budget *budget, uint64_t count, uint64_t cost) {
-  if (count) atomic_fetch_sub_explicit(&budget->count, count, memory_order_relaxed);
+  if (count)
+    atomic_fetch_sub_explicit(&budget->count, count, memory_order_relaxed);
   lrd_budget_subtract_cost(budget, cost);
 }
 

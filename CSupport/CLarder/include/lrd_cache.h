@@ -4,17 +4,18 @@
  *   lrd_cache ─┬─ shards[hash bits 16…]   table, order and retired entries
  *              ├─ pool                    the entries' memory
  *              ├─ budget                  limits over all shards
- *              └─ lanes[thread index]     what one thread writes: counters, batch of hits, spare slots
+ *              └─ lanes[thread index]     what one thread writes: counters, batch of hits, spare
+ * slots
  *
  * LANES keep hits free of shared writes. A lane is made at a thread's first use of a cache, written
- * by the thread that owns that index only, and freed with the cache; a thread that gets the index of
- * one that ended goes on with its lane, counters and spare slots included.
+ * by the thread that owns that index only, and freed with the cache; a thread that gets the index
+ * of one that ended goes on with its lane, counters and spare slots included.
  *
  * THE BATCH (after Ding, Jiang, Zhang, "BP-Wrapper", ICDE 2009) holds hits not yet noted in the
- * policy's order, as (entry, hash). It is applied when full, if a trylock gets the shard, and in any
- * case before its thread changes that shard, so that one thread alone sees an exact order. An entry
- * in a batch may be long gone: it is followed only after the table has confirmed, under the lock,
- * that it is linked, or when the shard has unlinked nothing since the batch was last empty.
+ * policy's order, as (entry, hash). It is applied when full, if a trylock gets the shard, and in
+ * any case before its thread changes that shard, so that one thread alone sees an exact order. An
+ * entry in a batch may be long gone: it is followed only after the table has confirmed, under the
+ * lock, that it is linked, or when the shard has unlinked nothing since the batch was last empty.
  *
  * FIELDS of lrd_cache
  *   lanes           admin lock to grow (release), anyone reads (acquire); outgrown arrays are kept
@@ -52,8 +53,8 @@ typedef struct lrd_lane {
   uint32_t flush_at; // number of touches at which the next flush is tried
   uint32_t spares;
   uint64_t sound_at; // `unlinked` of the only shard when the batch was last empty
-  bool destroying; // a destruction loop is on the owner's stack
-  bool deferred;   // calls made by destructions left garbage in shard 0
+  bool destroying;   // a destruction loop is on the owner's stack
+  bool deferred;     // calls made by destructions left garbage in shard 0
   uint32_t spare[LRD_SPARES];
   lrd_touch touch[LRD_BATCH_MOST];
 } lrd_lane;
@@ -107,8 +108,8 @@ typedef struct lrd_cache {
 /// A new cache, NULL without memory.
 lrd_cache *_Nullable lrd_cache_create(const lrd_options *options);
 
-/// Takes everything out and gives up the owner's reference. No other call may be running. The entries
-/// are handed to `hooks.destroy` on this thread.
+/// Takes everything out and gives up the owner's reference. No other call may be running. The
+/// entries are handed to `hooks.destroy` on this thread.
 void lrd_cache_close(lrd_cache *cache);
 
 /// Gives up one reference; the last one frees.
@@ -151,7 +152,9 @@ static inline uint64_t lrd_cache_count(lrd_cache *cache) {
 }
 
 /// The sum of the costs, at most INT64_MAX.
-static inline uint64_t lrd_cache_cost(lrd_cache *cache) { return lrd_budget_cost(&cache->budget); }
+static inline uint64_t lrd_cache_cost(lrd_cache *cache) {
+  return lrd_budget_cost(&cache->budget);
+}
 
 static inline uint64_t lrd_cache_count_limit(lrd_cache *cache) {
   return atomic_load_explicit(&cache->budget.count_limit, memory_order_relaxed);
@@ -166,7 +169,9 @@ static inline uint64_t lrd_cache_default_cost(lrd_cache *cache) {
   return lrd_cache_cost_limit(cache) && !lrd_cache_count_limit(cache);
 }
 
-static inline uint32_t lrd_cache_shards(const lrd_cache *cache) { return cache->shard_mask + 1; }
+static inline uint32_t lrd_cache_shards(const lrd_cache *cache) {
+  return cache->shard_mask + 1;
+}
 
 static inline lrd_shard *lrd_cache_shard_at(lrd_cache *cache, uint32_t index) {
   return &cache->shards[index];

@@ -7,14 +7,14 @@
  *   the caller shows `removed` to its observer, then lrd_change_retire()   (observed caches only)
  *   the caller destroys what lrd_change_garbage() gives it
  *
- * An insertion is told AGAIN when it had to leave the lock: to allocate, or to take room from another
- * shard. The caller starts over from lrd_change_begin(); nothing is inserted by then.
+ * An insertion is told AGAIN when it had to leave the lock: to allocate, or to take room from
+ * another shard. The caller starts over from lrd_change_begin(); nothing is inserted by then.
  *
- * WHO DESTROYS. An entry whose thread is the only one registered, and that no loan of its own holds,
- * is ready at once. Otherwise it is retired; once LRD_RETIRED_MOST / 2 entries or the retire cost
- * have gathered, the writer scans the hazard slots and the entries no slot holds become ready, a
- * handful with each change. Destruction runs without a lock and may call the cache: such inner calls
- * leave their garbage to the outermost one and to the maintenance thread. */
+ * WHO DESTROYS. An entry whose thread is the only one registered, and that no loan of its own
+ * holds, is ready at once. Otherwise it is retired; once LRD_RETIRED_MOST / 2 entries or the retire
+ * cost have gathered, the writer scans the hazard slots and the entries no slot holds become ready,
+ * a handful with each change. Destruction runs without a lock and may call the cache: such inner
+ * calls leave their garbage to the outermost one and to the maintenance thread. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -31,10 +31,10 @@ typedef struct lrd_change {
   lrd_table *_Nullable tables;
   lrd_shard *_Nullable shard; // where what a scan cannot free goes back to
   lrd_need need;
-  uint32_t rounds;   // times that inner calls' garbage was taken over
-  bool destroys;     // this change's destruction loop is running
-  bool replaced;     // an earlier round took the key's old entry out
-  bool unsettled;    // something stayed retired: the maintenance thread will look after it
+  uint32_t rounds; // times that inner calls' garbage was taken over
+  bool destroys;   // this change's destruction loop is running
+  bool replaced;   // an earlier round took the key's old entry out
+  bool unsettled;  // something stayed retired: the maintenance thread will look after it
 } lrd_change;
 
 typedef enum lrd_result {
@@ -65,8 +65,8 @@ lrd_entry *_Nullable lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard,
 bool lrd_lend_locked(lrd_lane *_Nullable lane, lrd_shard *shard, lrd_entry *entry)
     LRD_REQUIRES(shard->lock);
 
-/// Publishes `entry`, replacing `old`, within the limits; unlocks. Except after INSERTED and REPLACED
-/// the entry remains the caller's.
+/// Publishes `entry`, replacing `old`, within the limits; unlocks. Except after INSERTED and
+/// REPLACED the entry remains the caller's.
 lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
                              lrd_change *change, lrd_entry *entry, lrd_entry *_Nullable old,
                              uint64_t hash) LRD_RELEASE(shard->lock);

@@ -15,7 +15,9 @@ typedef struct lrd_list {
   uint32_t tail;
 } lrd_list;
 
-static inline void lrd_list_open(lrd_list *list) { list->head = list->tail = LRD_NIL; }
+static inline void lrd_list_open(lrd_list *list) {
+  list->head = list->tail = LRD_NIL;
+}
 
 static inline void lrd_list_add_hottest(lrd_list *list, lrd_slots slots, lrd_entry *entry,
                                         uint32_t id) {

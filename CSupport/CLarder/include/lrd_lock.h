@@ -3,12 +3,14 @@
  *
  *   word   LOCKED | PARKED | MARKED
  *
- * NO REQUEST IS LOST. lrd_lock_try_or_mark() either takes the lock or sets MARKED in the same word by
- * the same compare-and-swap; the holder's release swaps the word to 0 and is told of the mark. There
- * is no window between "failed" and "marked", so no fence is needed beyond the word's own order.
+ * NO REQUEST IS LOST. lrd_lock_try_or_mark() either takes the lock or sets MARKED in the same word
+ * by the same compare-and-swap; the holder's release swaps the word to 0 and is told of the mark.
+ * There is no window between "failed" and "marked", so no fence is needed beyond the word's own
+ * order.
  *
  * Acquire pairs with release on `word`. A thread spins briefly while nobody sleeps, then parks:
- * holders may be preempted, so spinning alone would burn whole time slices. Not recursive, not fair. */
+ * holders may be preempted, so spinning alone would burn whole time slices. Not recursive, not
+ * fair. */
 #pragma once
 
 #include "lrd_platform.h"
@@ -35,8 +37,8 @@ static inline void lrd_lock_acquire(lrd_lock *lock) LRD_ACQUIRE(lock) LRD_UNCHEC
 }
 
 /// True when the lock was free and is now held. Never waits.
-static inline bool lrd_lock_try(lrd_lock *lock) LRD_TRY_ACQUIRE(true, lock) LRD_NONBLOCKING
-    LRD_UNCHECKED_LOCKS {
+static inline bool lrd_lock_try(lrd_lock *lock)
+    LRD_TRY_ACQUIRE(true, lock) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
   uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
   return !(word & LRD_LOCKED) &&
          atomic_compare_exchange_strong_explicit(&lock->word, &word, word | LRD_LOCKED,
@@ -44,8 +46,8 @@ static inline bool lrd_lock_try(lrd_lock *lock) LRD_TRY_ACQUIRE(true, lock) LRD_
 }
 
 /// As lrd_lock_try(); on failure the holder learns of it when it releases the lock. Never waits.
-static inline bool lrd_lock_try_or_mark(lrd_lock *lock) LRD_TRY_ACQUIRE(true, lock)
-    LRD_UNCHECKED_LOCKS {
+static inline bool lrd_lock_try_or_mark(lrd_lock *lock)
+    LRD_TRY_ACQUIRE(true, lock) LRD_UNCHECKED_LOCKS {
   uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
   for (;;) {
     uint32_t wanted = word & LRD_LOCKED ? word | LRD_MARKED : word | LRD_LOCKED;
@@ -58,10 +60,11 @@ static inline bool lrd_lock_try_or_mark(lrd_lock *lock) LRD_TRY_ACQUIRE(true, lo
 
 /// Frees the lock. True when somebody tried meanwhile and left a mark: the caller then does, or
 /// passes on, the work that was asked for.
-static inline bool lrd_lock_release(lrd_lock *lock) LRD_RELEASE(lock) LRD_NONBLOCKING
-    LRD_UNCHECKED_LOCKS {
+static inline bool lrd_lock_release(lrd_lock *lock)
+    LRD_RELEASE(lock) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
   uint32_t word = atomic_exchange_explicit(&lock->word, 0, memory_order_release);
-  if (LRD_UNLIKELY(word & LRD_PARKED)) lrd_unpark_one(&lock->word);
+  if (LRD_UNLIKELY(word & LRD_PARKED))
+    lrd_unpark_one(&lock->word);
   return word & LRD_MARKED;
 }
 

@@ -7,8 +7,8 @@
  *     that may run user code
  *   lrd_hit(), lrd_loan_end()     or lrd_miss() when there was no entry
  *
- * Everything stored here is the thread's own: its hazard slots and its lane. The protocol is told in
- * lrd_thread.h (hazards), lrd_table.h (moves) and lrd_shard.h (the root). */
+ * Everything stored here is the thread's own: its hazard slots and its lane. The protocol is told
+ * in lrd_thread.h (hazards), lrd_table.h (moves) and lrd_shard.h (the root). */
 #pragma once
 
 #include "lrd_cache.h"
@@ -19,15 +19,19 @@
 // neither allocates nor locks, as clang must assume of the general kind.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
-LRD_INLINE lrd_thread *_Nullable lrd_thread_current(void) LRD_NONBLOCKING { return lrd_self; }
+LRD_INLINE lrd_thread *_Nullable lrd_thread_current(void) LRD_NONBLOCKING {
+  return lrd_self;
+}
 #pragma clang diagnostic pop
 
 /// The calling thread's lane when it has one and may open another loan, else NULL.
 LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
   lrd_thread *thread = lrd_thread_current();
-  if (LRD_UNLIKELY(!thread || thread->depth >= LRD_LOANS)) return NULL;
+  if (LRD_UNLIKELY(!thread || thread->depth >= LRD_LOANS))
+    return NULL;
   lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
-  if (LRD_UNLIKELY(thread->index >= lanes->capacity)) return NULL;
+  if (LRD_UNLIKELY(thread->index >= lanes->capacity))
+    return NULL;
   // Relaxed: the thread reads what it stored itself.
   return atomic_load_explicit(&lanes->lane[thread->index], memory_order_relaxed);
 }
@@ -44,8 +48,8 @@ LRD_INLINE void lrd_hazard_clear(_Atomic(uintptr_t) *slot) LRD_NONBLOCKING {
 }
 
 /// lrd_find() for moving tables, overflow buckets and lost races.
-lrd_entry *_Nullable lrd_find_slow(lrd_shard *shard, lrd_hazard *hazard, uint64_t hash) LRD_COLD
-    LRD_NONBLOCKING;
+lrd_entry *_Nullable lrd_find_slow(lrd_shard *shard, lrd_hazard *hazard,
+                                   uint64_t hash) LRD_COLD LRD_NONBLOCKING;
 
 /// The first entry whose hash is `hash`, lent to the caller; NULL when there is none. Several keys
 /// may have one hash: a caller whose key differs ends the loan and looks again under the lock.
@@ -57,7 +61,8 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
   lrd_entry *entry = NULL;
-  if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_relaxed) != root)) goto slow;
+  if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_relaxed) != root))
+    goto slow;
   lrd_bucket *bucket = &root->bucket[lrd_table_index(root, hash)];
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
@@ -78,7 +83,8 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
   } else {
     // Pairs with the release stores of moves: had a slot been emptied by a move, the link differs.
     atomic_thread_fence(memory_order_acquire);
-    if (LRD_UNLIKELY(atomic_load_explicit(&bucket->link, memory_order_relaxed) != link)) goto slow;
+    if (LRD_UNLIKELY(atomic_load_explicit(&bucket->link, memory_order_relaxed) != link))
+      goto slow;
   }
   lrd_hazard_clear(&hazard->table);
   return entry;
@@ -86,14 +92,19 @@ slow:
   return lrd_find_slow(shard, hazard, hash);
 }
 
-/// Makes the entry just found a loan that lookups by user code leave alone: `==`, a closure. Between
-/// lrd_find() and lrd_loan_end() without it, nothing else may use a cache on this thread.
-LRD_INLINE void lrd_loan_open(lrd_lane *lane) LRD_NONBLOCKING { lane->thread->depth++; }
+/// Makes the entry just found a loan that lookups by user code leave alone: `==`, a closure.
+/// Between lrd_find() and lrd_loan_end() without it, nothing else may use a cache on this thread.
+LRD_INLINE void lrd_loan_open(lrd_lane *lane) LRD_NONBLOCKING {
+  lane->thread->depth++;
+}
 
-LRD_INLINE void lrd_loan_close(lrd_lane *lane) LRD_NONBLOCKING { lane->thread->depth--; }
+LRD_INLINE void lrd_loan_close(lrd_lane *lane) LRD_NONBLOCKING {
+  lane->thread->depth--;
+}
 
-/// Lets go of the entry found last, whose loan is closed if it was opened. Nothing done with the entry may sink below: the compiler barrier holds back
-/// retains, which the optimizer would move past plain stores, the release store everything else.
+/// Lets go of the entry found last, whose loan is closed if it was opened. Nothing done with the
+/// entry may sink below: the compiler barrier holds back retains, which the optimizer would move
+/// past plain stores, the release store everything else.
 LRD_INLINE void lrd_loan_end(lrd_lane *lane) LRD_NONBLOCKING {
   lrd_thread *thread = lane->thread;
   __asm__ volatile("" ::: "memory");
@@ -113,35 +124,41 @@ LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
   uint32_t place = lane->touches;
   lane->touch[place] = (lrd_touch){.entry = entry, .hash = hash};
   lane->touches = place + 1;
-  if (LRD_UNLIKELY(place + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
+  if (LRD_UNLIKELY(place + 1 >= lane->flush_at))
+    lrd_lane_flush(cache, lane);
 }
 
-LRD_INLINE void lrd_miss(lrd_lane *lane) LRD_NONBLOCKING { lrd_count(&lane->misses); }
+LRD_INLINE void lrd_miss(lrd_lane *lane) LRD_NONBLOCKING {
+  lrd_count(&lane->misses);
+}
 
 /// Starts loading the bucket of `hash`: the first step of a batched lookup. Leaves the table's
 /// hazard to the lookup that follows on this thread.
-LRD_INLINE void lrd_prefetch_bucket(lrd_cache *cache, lrd_lane *lane, uint64_t hash)
-    LRD_NONBLOCKING {
+LRD_INLINE void lrd_prefetch_bucket(lrd_cache *cache, lrd_lane *lane,
+                                    uint64_t hash) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
   lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
-  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) return;
+  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
+    return;
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, hash)]);
 }
 
 /// Starts loading the entry that `hash` probably has: the second step. The bucket is read under the
 /// same hazard; the entry is only named, not followed.
-LRD_INLINE void lrd_prefetch_entry(lrd_cache *cache, lrd_lane *lane, uint64_t hash)
-    LRD_NONBLOCKING {
+LRD_INLINE void lrd_prefetch_entry(lrd_cache *cache, lrd_lane *lane,
+                                   uint64_t hash) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
   lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
-  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) return;
+  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
+    return;
   lrd_bucket *bucket = &root->bucket[lrd_table_index(root, hash)];
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
-  if (!bits) return;
+  if (!bits)
+    return;
   uint64_t word =
       atomic_load_explicit(&bucket->slots[__builtin_ctz(bits) / 4], memory_order_relaxed);
   LRD_PREFETCH(lrd_table_entry(word));

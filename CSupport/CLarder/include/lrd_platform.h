@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_platform.h — all that differs between systems: fences, parking, huge pages, process-wide hooks.
+/* lrd_platform.h — all that differs between systems: fences, parking, huge pages, process-wide
+ * hooks.
  *
  * THE ASYMMETRIC FENCE. Two sides write, then read what the other wrote, and one of them must see
  * the other's write. The frequent side (a reader publishing a hazard) runs lrd_fence_light(), a
- * compiler fence only; the rare side (a reclaimer) runs lrd_fence_heavy(), membarrier(2), which puts
- * a full fence into every running thread of the process. Without membarrier (old kernels, seccomp,
- * Apple) both are full fences; `lrd_platform_asymmetric` tells which, and never changes once set. */
+ * compiler fence only; the rare side (a reclaimer) runs lrd_fence_heavy(), membarrier(2), which
+ * puts a full fence into every running thread of the process. Without membarrier (old kernels,
+ * seccomp, Apple) both are full fences; `lrd_platform_asymmetric` tells which, and never changes
+ * once set. */
 #pragma once
 
 #include "lrd_base.h"
@@ -24,7 +26,8 @@ void lrd_fence_full(void) LRD_COLD LRD_NONBLOCKING;
 
 LRD_INLINE void lrd_fence_light(void) LRD_NONBLOCKING {
   atomic_signal_fence(memory_order_seq_cst);
-  if (LRD_UNLIKELY(!lrd_platform_asymmetric)) lrd_fence_full();
+  if (LRD_UNLIKELY(!lrd_platform_asymmetric))
+    lrd_fence_full();
 }
 
 /// The rare side of the asymmetric fence: 0.2 to 7 us with membarrier.
@@ -45,9 +48,9 @@ void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds);
 /// Wakes one sleeper of `word`. Never waits itself.
 void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING;
 
-/// Fresh zeroed pages, `bytes` long and aligned to 2 MiB, advised as huge; NULL when there are none.
-/// Such extents bypass the allocator: it would keep freed ones resident and hand huge-page advice on
-/// to strangers.
+/// Fresh zeroed pages, `bytes` long and aligned to 2 MiB, advised as huge; NULL when there are
+/// none. Such extents bypass the allocator: it would keep freed ones resident and hand huge-page
+/// advice on to strangers.
 void *_Nullable lrd_extent_map(size_t bytes);
 
 /// Gives the pages of lrd_extent_map() back to the system at once.

@@ -5,8 +5,9 @@
  *   page      [ lrd_page | slot 0 | slot 1 | … ]     4 KiB at first, doubling up to 2 MiB
  *
  * All entries of a cache have one size, so slots pack exactly and links cost four bytes. Pages of
- * 2 MiB are huge-page extents; a page whose slots are all free is given back, but for one in reserve.
- * Threads take and return slots in handfuls (lrd_pool_take, lrd_pool_give), not one by one.
+ * 2 MiB are huge-page extents; a page whose slots are all free is given back, but for one in
+ * reserve. Threads take and return slots in handfuls (lrd_pool_take, lrd_pool_give), not one by
+ * one.
  *
  * LOCKING
  *   `lock` guards the pages' free lists and the list of pages with room. It is a leaf; nothing is
@@ -47,14 +48,15 @@ typedef struct lrd_pool {
   size_t alignment;
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  uint32_t pages;          // page numbers given out so far
-  uint32_t free_number;    // a page number given back, or LRD_NIL
-  uint32_t empty_pages;    // pages with every slot free
-  size_t mapped;           // bytes of all pages
+  uint32_t pages;       // page numbers given out so far
+  uint32_t free_number; // a page number given back, or LRD_NIL
+  uint32_t empty_pages; // pages with every slot free
+  size_t mapped;        // bytes of all pages
   lrd_page *_Nullable with_room;
 } lrd_pool;
 
-/// Prepares an empty pool for entries of `entry_bytes` aligned to `alignment`. False without memory.
+/// Prepares an empty pool for entries of `entry_bytes` aligned to `alignment`. False without
+/// memory.
 bool lrd_pool_open(lrd_pool *pool, size_t entry_bytes, size_t alignment);
 
 /// Frees all pages. No slot may be in use.
@@ -76,7 +78,8 @@ LRD_INLINE lrd_entry *lrd_pool_entry(lrd_pool *pool, uint32_t id) LRD_NONBLOCKIN
   return (lrd_entry *)(void *)(slots + (size_t)(id & pool->slot_mask) * pool->stride);
 }
 
-/// What lrd_pool_entry() needs, loaded once. Good for every entry of a shard while its lock is held.
+/// What lrd_pool_entry() needs, loaded once. Good for every entry of a shard while its lock is
+/// held.
 typedef struct lrd_slots {
   char *_Nullable const *_Nonnull pages;
   size_t stride;

@@ -108,19 +108,21 @@ void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRE
 void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
                            lrd_entry *entry, uint64_t hash) LRD_REQUIRES(shard->lock);
 
-/// Takes a linked entry out of table and order and adds it to `removed` with the reason as its state.
+/// Takes a linked entry out of table and order and adds it to `removed` with the reason as its
+/// state.
 void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
                              lrd_entry *entry, uint8_t reason, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
-/// Publishes `entry` in the place of `old`, which has the same key: readers see the one or the other.
-/// `old` is added to `removed`.
+/// Publishes `entry` in the place of `old`, which has the same key: readers see the one or the
+/// other. `old` is added to `removed`.
 void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
                               lrd_entry *old, lrd_entry *entry, uint64_t hash, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
 /// Takes everything out at once, in O(1): readers see an empty shard from one moment to the next.
-/// The entries leave as `order`, to be turned into a chain by lrd_order_dissolve() without the lock.
+/// The entries leave as `order`, to be turned into a chain by lrd_order_dissolve() without the
+/// lock.
 void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_order *order)
     LRD_REQUIRES(shard->lock);
 
@@ -165,9 +167,11 @@ static inline lrd_entry *_Nullable lrd_chain_next(lrd_pool *pool, const lrd_entr
 /// Takes the first entry off.
 static inline lrd_entry *_Nullable lrd_chain_take(lrd_chain *chain, lrd_pool *pool) {
   lrd_entry *entry = chain->head;
-  if (!entry) return NULL;
+  if (!entry)
+    return NULL;
   chain->head = lrd_chain_next(pool, entry);
-  if (!chain->head) chain->tail = NULL;
+  if (!chain->head)
+    chain->tail = NULL;
   chain->count--;
   chain->cost = chain->count && chain->cost > entry->cost ? chain->cost - entry->cost : 0;
   return entry;
@@ -175,7 +179,8 @@ static inline lrd_entry *_Nullable lrd_chain_take(lrd_chain *chain, lrd_pool *po
 
 /// Moves all of `more` to the end of `chain`.
 static inline void lrd_chain_append(lrd_chain *chain, lrd_chain *more) {
-  if (!more->head) return;
+  if (!more->head)
+    return;
   if (chain->tail) {
     chain->tail->next = more->head->prev;
   } else {

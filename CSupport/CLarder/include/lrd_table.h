@@ -6,19 +6,20 @@
  *   link     [ MOVED:1 | version:35 | overflow:28 ] overflow = number of the next bucket + 1, or 0
  *
  * A miss normally reads one line and no entry; a hit one line and one entry. Bucket of a hash: its
- * upper 48 bits times the number of buckets, high half, so any number of buckets works and a bucket's
- * entries go to neighbouring buckets of the successor. The tag is the lowest 16 bits with bit 0 set.
+ * upper 48 bits times the number of buckets, high half, so any number of buckets works and a
+ * bucket's entries go to neighbouring buckets of the successor. The tag is the lowest 16 bits with
+ * bit 0 set.
  *
  * WRITERS hold the shard's lock. READERS hold nothing; they protect the table by a hazard slot.
  *   Insert, remove and replace are one release store to one slot.
  *   A move inside a chain (a hole is filled from the chain's end) stores the new place, then raises
  *   the head's version, then clears the old place. A reader that found nothing looks at the head's
  *   link again: unchanged means that nothing moved past it, changed means look again. The version
- *   has 35 bits; a reader would have to sleep through exactly 2^35 moves of one bucket to be misled.
- *   Growth moves whole buckets, in order: entries are published in `next`, then the old link gets
- *   MOVED, then the old slots are cleared. A reader that meets MOVED goes to `next`.
- *   The new table's buckets are cleared just before they can first be reached, so a large table
- *   costs no operation more than a few buckets.
+ *   has 35 bits; a reader would have to sleep through exactly 2^35 moves of one bucket to be
+ * misled. Growth moves whole buckets, in order: entries are published in `next`, then the old link
+ * gets MOVED, then the old slots are cleared. A reader that meets MOVED goes to `next`. The new
+ * table's buckets are cleared just before they can first be reached, so a large table costs no
+ * operation more than a few buckets.
  *
  * FIELDS
  *   slot, link     shard's lock to write (release), readers load (acquire)
@@ -36,7 +37,8 @@
 #pragma clang assume_nonnull begin
 
 #define LRD_BUCKET_SLOTS 7
-/// Entries per bucket at which a table grows: about one bucket in eight then has an overflow bucket.
+/// Entries per bucket at which a table grows: about one bucket in eight then has an overflow
+/// bucket.
 #define LRD_TABLE_LOAD 5
 #define LRD_OVERFLOW_CHUNKS 24
 
@@ -57,12 +59,12 @@ typedef struct lrd_table {
   uint64_t base_overflow;        // overflow buckets right behind the main part
   _Atomic(struct lrd_table *_Nullable) next;
   struct lrd_table *_Nullable retired_next;
-  uint64_t moved;                // buckets below are in `next` already
-  uint64_t ready;                // buckets below are cleared and may be reached
+  uint64_t moved; // buckets below are in `next` already
+  uint64_t ready; // buckets below are cleared and may be reached
   size_t bytes;
-  uint32_t overflow_capacity;    // all chunks together
-  uint32_t overflow_fresh;       // numbers from here on were never used
-  uint32_t overflow_free_head;   // number + 1, chained by `link`
+  uint32_t overflow_capacity;  // all chunks together
+  uint32_t overflow_fresh;     // numbers from here on were never used
+  uint32_t overflow_free_head; // number + 1, chained by `link`
   uint32_t overflow_used;
   uint32_t chunks;
   _Atomic(lrd_bucket *_Nullable) chunk[LRD_OVERFLOW_CHUNKS];
@@ -72,7 +74,9 @@ typedef struct lrd_table {
 /// The table of an empty shard: one empty bucket, shared by all, never written.
 extern lrd_table lrd_table_empty;
 
-LRD_INLINE uint64_t lrd_table_tag(uint64_t hash) LRD_NONBLOCKING { return (hash & 0xffff) | 1; }
+LRD_INLINE uint64_t lrd_table_tag(uint64_t hash) LRD_NONBLOCKING {
+  return (hash & 0xffff) | 1;
+}
 
 LRD_INLINE uint64_t lrd_table_word(const lrd_entry *entry, uint64_t tag) LRD_NONBLOCKING {
   return tag << LRD_ADDRESS_BITS | (uint64_t)(uintptr_t)entry;
@@ -87,24 +91,23 @@ LRD_INLINE uint64_t lrd_table_index(const lrd_table *table, uint64_t hash) LRD_N
 }
 
 #if defined(__SSE2__)
-/// Compares two slots with `tags`. Written as an instruction because C has no vector load for memory
-/// that others store to atomically; the processor reads each aligned slot in one piece.
-LRD_INLINE __m128i lrd_match_pair(const lrd_bucket *bucket, int pair, __m128i tags)
-    LRD_NONBLOCKING {
+/// Compares two slots with `tags`. Written as an instruction because C has no vector load for
+/// memory that others store to atomically; the processor reads each aligned slot in one piece.
+LRD_INLINE __m128i lrd_match_pair(const lrd_bucket *bucket, int pair,
+                                  __m128i tags) LRD_NONBLOCKING {
   const __m128i *pairs = (const __m128i *)(const void *)bucket;
   __asm__ volatile("pcmpeqw %1, %0" : "+x"(tags) : "m"(pairs[pair]));
   return tags;
 }
 #endif
 
-/// One bit per slot whose tag is `tag`, at bit 4 * slot + 3. A hint: the slots may change meanwhile.
+/// One bit per slot whose tag is `tag`, at bit 4 * slot + 3. A hint: the slots may change
+/// meanwhile.
 LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD_NONBLOCKING {
 #if defined(__SSE2__)
   __m128i tags = _mm_set1_epi16((short)tag);
-  __m128i low =
-      _mm_packs_epi16(lrd_match_pair(bucket, 0, tags), lrd_match_pair(bucket, 1, tags));
-  __m128i high =
-      _mm_packs_epi16(lrd_match_pair(bucket, 2, tags), lrd_match_pair(bucket, 3, tags));
+  __m128i low = _mm_packs_epi16(lrd_match_pair(bucket, 0, tags), lrd_match_pair(bucket, 1, tags));
+  __m128i high = _mm_packs_epi16(lrd_match_pair(bucket, 2, tags), lrd_match_pair(bucket, 3, tags));
   uint32_t bits = (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
   return bits & 0x08888888u;
 #else
@@ -119,7 +122,8 @@ LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD
 
 /// Overflow bucket `number` (from 0), which a link that the caller has read names.
 static inline lrd_bucket *lrd_table_overflow(lrd_table *table, uint64_t number) LRD_NONBLOCKING {
-  if (number < table->base_overflow) return &table->bucket[table->buckets + number];
+  if (number < table->base_overflow)
+    return &table->bucket[table->buckets + number];
   number -= table->base_overflow;
   uint64_t size = table->base_overflow;
   int chunk = 0;
@@ -165,10 +169,11 @@ static inline lrd_table *lrd_table_home_locked(lrd_table *root, uint64_t hash) {
 }
 
 /// Finds the slot that holds `entry`. False when it is not linked: then `entry` is not touched.
-bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash, lrd_place *place);
+bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash,
+                           lrd_place *place);
 
-/// True when a slot holds `entry`, which otherwise is not touched. Faster than lrd_table_find_locked()
-/// where the whole hash is known.
+/// True when a slot holds `entry`, which otherwise is not touched. Faster than
+/// lrd_table_find_locked() where the whole hash is known.
 static inline bool lrd_table_holds_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
   lrd_table *table = lrd_table_home_locked(root, hash);
   lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
@@ -176,10 +181,12 @@ static inline bool lrd_table_holds_locked(lrd_table *root, const lrd_entry *entr
     for (uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash)); bits; bits &= bits - 1) {
       _Atomic(uint64_t) *slot = &bucket->slots[__builtin_ctz(bits) / 4];
       uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
-      if (lrd_table_entry(word) == entry) return true;
+      if (lrd_table_entry(word) == entry)
+        return true;
     }
     uint64_t link = atomic_load_explicit(&bucket->link, memory_order_relaxed);
-    if (LRD_LIKELY(!(link & LRD_LINK_OVERFLOW))) return false;
+    if (LRD_LIKELY(!(link & LRD_LINK_OVERFLOW)))
+      return false;
     bucket = lrd_table_overflow(table, (link & LRD_LINK_OVERFLOW) - 1);
   }
 }
@@ -190,7 +197,8 @@ void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash);
 /// Removes what `place` names and fills the hole from the end of the chain.
 void lrd_table_remove_locked(lrd_place *place);
 
-/// Moves the next bucket of `root` to its successor. False when overflow buckets for it are missing.
+/// Moves the next bucket of `root` to its successor. False when overflow buckets for it are
+/// missing.
 bool lrd_table_move_bucket_locked(lrd_table *root);
 
 /// The number of entries in the chain of bucket `index`, for checks and for moving.

@@ -62,9 +62,10 @@ void lrd_thread_set_exit_hook(void (*hook)(lrd_thread *thread));
 /// Gives the calling thread's record back, as its exit would.
 void lrd_thread_unregister(void);
 
-/// True when no other thread has a record, so that nothing removed can be in a reader's hand but the
-/// caller's own. The caller must have removed what it asks for before the call: lrd_fence_light()
-/// inside stands between, its partner is the heavy fence at the end of lrd_thread_register().
+/// True when no other thread has a record, so that nothing removed can be in a reader's hand but
+/// the caller's own. The caller must have removed what it asks for before the call:
+/// lrd_fence_light() inside stands between, its partner is the heavy fence at the end of
+/// lrd_thread_register().
 bool lrd_thread_is_solitary(void);
 
 /// Calls `visit` with every pointer in any hazard slot, entries and tables, of all threads.
