@@ -25,6 +25,8 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
     lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
     return NULL;
   }
+  static _Atomic(uint64_t) caches = 0;
+  cache->number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
   cache->shard_mask = options->shards - 1;
   cache->observed = options->observed;
   cache->policy = options->policy;

@@ -50,10 +50,10 @@ lrd_entry *lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard, const lrd_e
 
 bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
   (void)shard;
-  if (!lane || lane->thread->depth == LRD_LOANS)
+  if (!lane || !lrd_loans_left(lane))
     return false;
   // No reload: the entry is linked, and whoever unlinks it takes the lock after this store.
-  lrd_hazard_set(&lane->thread->hazards[lane->thread->depth].entry, entry);
+  lrd_hazard_set(&lane->thread->top->entry, entry);
   lrd_loan_open(lane);
   return true;
 }

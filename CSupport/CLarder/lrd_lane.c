@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+_Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES];
+
 static size_t lanes_bytes(uint32_t capacity) {
   return sizeof(lrd_lanes) + capacity * sizeof(lrd_lane *);
 }
@@ -35,6 +37,21 @@ static bool grow_lanes(lrd_cache *cache, uint32_t capacity) LRD_EXCLUDES(cache->
   return true;
 }
 
+/// Makes the calling thread's lane and stores it in the cache's array.
+static lrd_lane *make_lane(lrd_cache *cache, uint32_t index) LRD_EXCLUDES(cache->admin) {
+  lrd_lane *lane = lrd_alloc_zeroed(sizeof *lane, _Alignof(lrd_lane));
+  if (!lane)
+    return NULL;
+  lane->thread = lrd_self;
+  lane->flush_at = LRD_BATCH;
+  lrd_lock_acquire(&cache->admin);
+  // The array may have grown meanwhile; under the lock this is the one that stays.
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  atomic_store_explicit(&lanes->lane[index], lane, memory_order_release);
+  lrd_lock_release(&cache->admin);
+  return lane;
+}
+
 lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   if (!lrd_self && !lrd_thread_register())
     return NULL;
@@ -43,19 +60,18 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   if (index >= lanes->capacity && !grow_lanes(cache, index + 1))
     return NULL;
   lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
+  // Relaxed: the thread reads what it, or the one before it in this record, stored.
   lrd_lane *lane = atomic_load_explicit(&lanes->lane[index], memory_order_relaxed);
-  if (lane)
-    return lane;
-  lane = lrd_alloc_zeroed(sizeof *lane, _Alignof(lrd_lane));
   if (!lane)
-    return NULL;
-  lane->thread = lrd_self;
-  lane->flush_at = LRD_BATCH;
-  lrd_lock_acquire(&cache->admin);
-  // The array may have grown meanwhile; under the lock this is the one that stays.
-  lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
-  atomic_store_explicit(&lanes->lane[index], lane, memory_order_release);
-  lrd_lock_release(&cache->admin);
+    lane = make_lane(cache, index);
+#if defined(__linux__)
+  bool hit_path = lrd_platform_asymmetric;
+#else
+  bool hit_path = true;
+#endif
+  if (lane && hit_path) {
+    lrd_near[cache->number % LRD_NEAR_LANES] = (lrd_near_lane){cache->number, lane};
+  }
   return lane;
 }
 

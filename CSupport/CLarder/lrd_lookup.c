@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_lookup.h"
 
+/// lrd_hazard_set() for systems with and without membarrier.
+static void publish(_Atomic(uintptr_t) *slot, const void *pointer) LRD_NONBLOCKING {
+  atomic_store_explicit(slot, (uintptr_t)pointer, memory_order_release);
+  lrd_fence_light();
+}
+
 /// What one pass over a chain came to.
 typedef enum lrd_pass { LRD_FOUND, LRD_ABSENT, LRD_DISTURBED } lrd_pass;
 
@@ -17,7 +23,7 @@ static lrd_pass search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_
       lrd_entry *entry = lrd_table_entry(word);
       if (!entry)
         return LRD_DISTURBED;
-      lrd_hazard_set(&hazard->entry, entry);
+      publish(&hazard->entry, entry);
       if (atomic_load_explicit(slot, memory_order_relaxed) != word ||
           atomic_load_explicit(&shard->root, memory_order_relaxed) != root) {
         return LRD_DISTURBED;
@@ -38,13 +44,15 @@ static lrd_pass search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_
   }
 }
 
-lrd_entry *lrd_find_slow(lrd_shard *shard, lrd_hazard *hazard, uint64_t hash) LRD_NONBLOCKING {
+lrd_entry *lrd_find_slow(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NONBLOCKING {
+  lrd_shard *shard = lrd_cache_shard(cache, hash);
+  lrd_hazard *hazard = lane->thread->top;
   lrd_pass pass = LRD_DISTURBED;
   lrd_entry *found = NULL;
   while (pass == LRD_DISTURBED) {
     lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
     lrd_table *table = root;
-    lrd_hazard_set(&hazard->table, root);
+    publish(&hazard->table, root);
     if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
       continue;
     lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
@@ -52,7 +60,7 @@ lrd_entry *lrd_find_slow(lrd_shard *shard, lrd_hazard *hazard, uint64_t hash) LR
     if (link & LRD_LINK_MOVED) {
       // While root is the root, its successor is not retired, so its hazard may replace root's.
       table = atomic_load_explicit(&root->next, memory_order_acquire);
-      lrd_hazard_set(&hazard->table, table);
+      publish(&hazard->table, table);
       if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
         continue;
       head = &table->bucket[lrd_table_index(table, hash)];

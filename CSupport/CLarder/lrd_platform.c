@@ -31,10 +31,6 @@ void lrd_platform_start(void) {
 #endif
 }
 
-void lrd_fence_full(void) LRD_NONBLOCKING {
-  atomic_thread_fence(memory_order_seq_cst);
-}
-
 void lrd_fence_heavy(void) {
   // The full fence orders the caller itself; membarrier orders every other running thread.
   atomic_thread_fence(memory_order_seq_cst);

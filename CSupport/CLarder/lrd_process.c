@@ -46,9 +46,11 @@ static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
   lrd_maintenance_after_fork_child();
 }
 
-/// Notes the ending thread's last hits in the order of every cache it has used: a batch does not
-/// outlive its thread.
+/// Forgets the ending thread's lanes, which go to the next thread with its record, and notes its
+/// last hits in the order of every cache it has used: a batch does not outlive its thread.
 static void apply_last_hits(lrd_thread *thread) {
+  for (int i = 0; i < LRD_NEAR_LANES; i++)
+    lrd_near[i] = (lrd_near_lane){0, NULL};
   lrd_lock_acquire(&caches_lock);
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);

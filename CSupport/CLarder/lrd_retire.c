@@ -97,7 +97,7 @@ static bool gathered_enough(lrd_cache *cache, const lrd_chain *chain, uint32_t g
 
 static void retire_alone_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
                                 lrd_chain *removed) LRD_REQUIRES(shard->lock) {
-  uint32_t loans = lrd_self ? lrd_self->depth : 0;
+  bool loans = lrd_self && lrd_self->top != lrd_self->hazards;
   if (!loans) {
     lrd_chain_append(&change->ready, removed);
     // Left from a time with more threads: those are gone, and with them their loans.

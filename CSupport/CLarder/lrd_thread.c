@@ -61,7 +61,7 @@ bool lrd_thread_register(void) {
     atomic_store_explicit(&first_record, record, memory_order_release);
   }
   record->used = true;
-  record->depth = 0;
+  record->top = record->hazards;
   lrd_lock_release(&registry);
   if (pthread_setspecific(exit_hook, record) != 0) {
     lrd_lock_acquire(&registry);
@@ -85,7 +85,7 @@ void lrd_thread_unregister(void) {
     before_exit(record);
   lrd_self = NULL;
   // A thread that ends inside a loan gives the loan up.
-  for (int i = 0; i < LRD_LOANS; i++) {
+  for (int i = 0; i <= LRD_LOANS; i++) {
     atomic_store_explicit(&record->hazards[i].entry, 0, memory_order_release);
     atomic_store_explicit(&record->hazards[i].table, 0, memory_order_release);
   }
@@ -105,7 +105,7 @@ bool lrd_thread_is_solitary(void) {
 void lrd_thread_visit_hazards(void (*visit)(void *context, uintptr_t pointer), void *context) {
   lrd_thread *record = atomic_load_explicit(&first_record, memory_order_acquire);
   for (; record; record = record->next) {
-    for (int i = 0; i < LRD_LOANS; i++) {
+    for (int i = 0; i <= LRD_LOANS; i++) {
       uintptr_t entry = atomic_load_explicit(&record->hazards[i].entry, memory_order_acquire);
       uintptr_t table = atomic_load_explicit(&record->hazards[i].table, memory_order_acquire);
       if (entry)
@@ -120,10 +120,10 @@ bool lrd_thread_owns_hazard(uintptr_t pointer) {
   lrd_thread *record = lrd_self;
   if (!record)
     return false;
-  for (uint32_t i = 0; i < record->depth; i++) {
-    if (atomic_load_explicit(&record->hazards[i].entry, memory_order_relaxed) == pointer)
+  for (lrd_hazard *hazard = record->hazards; hazard < record->top; hazard++) {
+    if (atomic_load_explicit(&hazard->entry, memory_order_relaxed) == pointer)
       return true;
-    if (atomic_load_explicit(&record->hazards[i].table, memory_order_relaxed) == pointer)
+    if (atomic_load_explicit(&hazard->table, memory_order_relaxed) == pointer)
       return true;
   }
   return false;
@@ -143,7 +143,7 @@ void lrd_thread_after_fork_child(void) LRD_UNCHECKED_LOCKS {
     if (record == lrd_self)
       continue;
     record->used = false;
-    for (int i = 0; i < LRD_LOANS; i++) {
+    for (int i = 0; i <= LRD_LOANS; i++) {
       atomic_store_explicit(&record->hazards[i].entry, 0, memory_order_relaxed);
       atomic_store_explicit(&record->hazards[i].table, 0, memory_order_relaxed);
     }

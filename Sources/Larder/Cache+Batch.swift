@@ -11,7 +11,9 @@ extension Cache {
   /// - Complexity: O(`keys.count`) on average. Takes no lock.
   @inlinable
   public func values(forKeys keys: [Key]) -> [Value?] {
-    guard let lane = lrd_lane_current(core) else { return keys.map(value(forKey:)) }
+    guard let lane = lrd_lane_current(core), lrd_loans_left(lane) > 0 else {
+      return keys.map(value(forKey:))
+    }
     return [Value?](unsafeUninitializedCapacity: keys.count) { values, count in
       withUnsafeTemporaryAllocation(of: UInt64.self, capacity: batchWidth) { hashes in
         while count < keys.count {
@@ -47,8 +49,7 @@ extension Cache {
       for (place, index) in group.enumerated() {
         entries[place] = lrd_find(core, lane, hashes[index])
         guard let entry = entries[place] else { continue }
-        if matches(entry, keys[index], lane) {
-          lrd_loan_open(lane)
+        if matches(entry, keys[index], hashes[index], lane), lrd_loan_open(lane) {
           if Value.self is AnyObject.Type {
             lrd_prefetch_object(UnsafeRawPointer(entry.value(of: Layout.self)))
           }
@@ -63,7 +64,7 @@ extension Cache {
           (values + index).initialize(to: entry.value(of: Layout.self).pointee)
           lrd_hit(core, lane, entry, hashes[index])
         } else if collided >> UInt64(place) & 1 != 0 {
-          (values + index).initialize(to: valueUnderLock(keys[index], hashes[index]))
+          (values + index).initialize(to: valueSlowly(keys[index], hashes[index]))
         } else {
           (values + index).initialize(to: nil)
           lrd_miss(lane)

@@ -14,14 +14,14 @@ extension Cache {
 
   @inlinable @inline(__always)
   func value(forKey key: Key, hash: UInt64) -> Value? {
-    guard let lane = lrd_lane_current(core) else { return valueUnderLock(key, hash) }
+    guard let lane = lrd_lane_current(core) else { return valueSlowly(key, hash) }
     guard let entry = lrd_find(core, lane, hash) else {
       lrd_miss(lane)
       return nil
     }
-    guard matches(entry, key, lane) else {
+    guard matches(entry, key, hash, lane) else {
       lrd_loan_end(lane)
-      return valueUnderLock(key, hash)
+      return valueSlowly(key, hash)
     }
     let value = entry.value(of: Layout.self).pointee
     lrd_hit(core, lane, entry, hash)
@@ -45,26 +45,23 @@ extension Cache {
     forKey key: Key, _ body: (Value) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     let hash = hasher.hash(key)
-    guard let lane = lrd_lane_current(core) else {
-      guard let value = valueUnderLock(key, hash) else { return nil }
-      return try body(value)
-    }
-    guard let entry = lrd_find(core, lane, hash) else {
-      lrd_miss(lane)
-      return nil
-    }
-    guard matches(entry, key, lane) else {
-      lrd_loan_end(lane)
-      guard let value = valueUnderLock(key, hash) else { return nil }
-      return try body(value)
-    }
-    lrd_hit(core, lane, entry, hash)
-    lrd_loan_open(lane)
-    defer {
-      lrd_loan_close(lane)
+    if let lane = lrd_lane_current(core) {
+      guard let entry = lrd_find(core, lane, hash) else {
+        lrd_miss(lane)
+        return nil
+      }
+      if matches(entry, key, hash, lane) && lrd_loan_open(lane) {
+        defer {
+          lrd_loan_close(lane)
+          lrd_loan_end(lane)
+        }
+        lrd_hit(core, lane, entry, hash)
+        return try body(entry.value(of: Layout.self).pointee)
+      }
       lrd_loan_end(lane)
     }
-    return try body(entry.value(of: Layout.self).pointee)
+    guard let value = valueSlowly(key, hash) else { return nil }
+    return try body(value)
   }
 
   /// The value stored for `key`, or `nil`, as if nobody had looked: neither the order of eviction
@@ -74,12 +71,14 @@ extension Cache {
   @inlinable
   public func peek(forKey key: Key) -> Value? {
     let hash = hasher.hash(key)
-    guard let lane = lrd_lane_current(core) else { return peekUnderLock(key, hash) }
-    guard let entry = lrd_find(core, lane, hash) else { return nil }
-    let found = matches(entry, key, lane)
-    let value = found ? entry.value(of: Layout.self).pointee : nil
-    lrd_loan_end(lane)
-    return found ? value : peekUnderLock(key, hash)
+    if let lane = lrd_lane_current(core) {
+      guard let entry = lrd_find(core, lane, hash) else { return nil }
+      let found = matches(entry, key, hash, lane)
+      let value = found ? entry.value(of: Layout.self).pointee : nil
+      lrd_loan_end(lane)
+      if found { return value }
+    }
+    return peekUnderLock(key, hash)
   }
 
   /// Whether a value is stored for `key`. Neither the order of eviction nor the statistics notice.
@@ -88,32 +87,51 @@ extension Cache {
   @inlinable
   public func contains(_ key: Key) -> Bool {
     let hash = hasher.hash(key)
-    guard let lane = lrd_lane_current(core) else { return peekUnderLock(key, hash) != nil }
-    guard let entry = lrd_find(core, lane, hash) else { return false }
-    let found = matches(entry, key, lane)
-    lrd_loan_end(lane)
-    return found || peekUnderLock(key, hash) != nil
+    if let lane = lrd_lane_current(core) {
+      guard let entry = lrd_find(core, lane, hash) else { return false }
+      let found = matches(entry, key, hash, lane)
+      lrd_loan_end(lane)
+      if found { return true }
+    }
+    return peekUnderLock(key, hash) != nil
   }
 
   /// Whether the entry just found has this key. Comparing keys of unknown types runs code that may
-  /// use a cache, so the entry is on loan meanwhile.
+  /// use a cache, so the entry is on loan meanwhile; false as well when no loan is left.
   @inlinable @inline(__always)
   func matches(
-    _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ lane: OpaquePointer
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64, _ lane: OpaquePointer
   ) -> Bool {
-    if KeyHasher<Key>.isWord || Key.self == String.self {
-      return entry.key(of: Layout.self).pointee == key
+    if KeyHasher<Key>.isWord { return entry.key(of: Layout.self).pointee == key }
+    if Key.self == String.self {
+      return lrd_entry_may_match(entry, hash) && entry.key(of: Layout.self).pointee == key
     }
-    lrd_loan_open(lane)
+    guard lrd_loan_open(lane) else { return false }
     defer { lrd_loan_close(lane) }
-    return entry.key(of: Layout.self).pointee == key
+    return lrd_entry_may_match(entry, hash) && entry.key(of: Layout.self).pointee == key
   }
 
-  /// The first use of a cache by a thread, loans nested too deep, keys whose hashes are equal, and
-  /// threads without memory for a lane: what the path without locks leaves.
+  /// What the inlined path leaves: a thread's first use of a cache, or of one it did not use lately;
+  /// systems without membarrier; entries with the same tag; and all that needs the lock.
   @usableFromInline @inline(never)
-  func valueUnderLock(_ key: Key, _ hash: UInt64) -> Value? {
-    let lane = lrd_lane_attach(core)
+  func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
+    guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }
+    guard let entry = lrd_find_slow(core, lane, hash) else {
+      lrd_miss(lane)
+      return nil
+    }
+    guard matches(entry, key, hash, lane) else {
+      lrd_loan_end(lane)
+      return valueUnderLock(key, hash, lane)
+    }
+    let value = entry.value(of: Layout.self).pointee
+    lrd_hit(core, lane, entry, hash)
+    lrd_loan_end(lane)
+    return value
+  }
+
+  /// Keys whose hashes are equal, loans nested too deep, and threads without memory for a lane.
+  func valueUnderLock(_ key: Key, _ hash: UInt64, _ lane: OpaquePointer?) -> Value? {
     let shard = lrd_cache_shard(core, hash)
     lrd_change_begin(core, lane, shard)
     let entry = findLocked(key, hash, shard)

@@ -59,6 +59,23 @@ typedef struct lrd_lane {
   lrd_touch touch[LRD_BATCH_MOST];
 } lrd_lane;
 
+/// Lanes this thread used last, by the low bits of their caches' numbers: spares the hit path the
+/// way through `lanes`. Numbers are never used again, so an entry of a closed cache matches
+/// nothing.
+enum { LRD_NEAR_LANES = 4 };
+
+typedef struct lrd_near_lane {
+  uint64_t cache_number;
+  lrd_lane *_Nullable lane;
+} lrd_near_lane;
+
+#if defined(__ELF__)
+extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES]
+    __attribute__((tls_model("initial-exec")));
+#else
+extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES];
+#endif
+
 typedef struct lrd_lanes {
   struct lrd_lanes *_Nullable smaller; // its predecessor
   uint32_t capacity;
@@ -89,6 +106,7 @@ typedef struct lrd_cache {
   lrd_shard *shards;
   uint32_t shard_mask;
   bool observed;
+  uint64_t number; // unique in the process, not 0
   const lrd_policy *policy;
   _Atomic(lrd_lanes *) lanes;
   lrd_hooks hooks;
@@ -115,7 +133,8 @@ void lrd_cache_close(lrd_cache *cache);
 /// Gives up one reference; the last one frees.
 void lrd_cache_unreference(lrd_cache *cache);
 
-/// The calling thread's lane, made at need; NULL without memory.
+/// The calling thread's lane, made at need; NULL without memory. Puts it near where the hit path
+/// may be taken.
 lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
 
 /// Notes this thread's hits on `shard` in its order.

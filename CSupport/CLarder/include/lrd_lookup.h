@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_lookup.h — the hit path: finds an entry, lends it, notes the hit; writes nothing shared.
  *
- *   lane = lrd_lane_current()     NULL: attach, or read under the lock
- *   entry = lrd_find()            a loan: the entry stays valid until lrd_loan_end()
+ *   lane = lrd_lane_current()     NULL: the way of lrd_find_slow(), or under the lock
+ *   entry = lrd_find()            stays valid until lrd_loan_end()
  *     compare the key, copy or use the value: between lrd_loan_open() and lrd_loan_close() where
  *     that may run user code
  *   lrd_hit(), lrd_loan_end()     or lrd_miss() when there was no entry
  *
  * Everything stored here is the thread's own: its hazard slots and its lane. The protocol is told
- * in lrd_thread.h (hazards), lrd_table.h (moves) and lrd_shard.h (the root). */
+ * in lrd_thread.h (hazards), lrd_table.h (moves) and lrd_shard.h (the root). On large caches the
+ * number of instructions here decides how many lookups the processor overlaps, hence the care. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -19,45 +20,35 @@
 // neither allocates nor locks, as clang must assume of the general kind.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
-LRD_INLINE lrd_thread *_Nullable lrd_thread_current(void) LRD_NONBLOCKING {
-  return lrd_self;
+/// The calling thread's lane when it used this cache lately and hits may go without full fences.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
+  lrd_near_lane near = lrd_near[cache->number % LRD_NEAR_LANES];
+  return LRD_LIKELY(near.cache_number == cache->number) ? near.lane : NULL;
 }
 #pragma clang diagnostic pop
 
-/// The calling thread's lane when it has one and may open another loan, else NULL.
-LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
-  lrd_thread *thread = lrd_thread_current();
-  if (LRD_UNLIKELY(!thread || thread->depth >= LRD_LOANS))
-    return NULL;
-  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
-  if (LRD_UNLIKELY(thread->index >= lanes->capacity))
-    return NULL;
-  // Relaxed: the thread reads what it stored itself.
-  return atomic_load_explicit(&lanes->lane[thread->index], memory_order_relaxed);
-}
-
 /// Publishes `pointer` in a hazard slot. Release: what the slot protected before stays protected
-/// until all reads of it are done. The light fence pairs with lrd_fence_heavy() of reclaimers.
+/// until all reads of it are done. The fence pairs with lrd_fence_heavy() of reclaimers.
 LRD_INLINE void lrd_hazard_set(_Atomic(uintptr_t) *slot, const void *pointer) LRD_NONBLOCKING {
   atomic_store_explicit(slot, (uintptr_t)pointer, memory_order_release);
-  lrd_fence_light();
+  lrd_fence_hit();
 }
 
 LRD_INLINE void lrd_hazard_clear(_Atomic(uintptr_t) *slot) LRD_NONBLOCKING {
   atomic_store_explicit(slot, 0, memory_order_release);
 }
 
-/// lrd_find() for moving tables, overflow buckets and lost races.
-lrd_entry *_Nullable lrd_find_slow(lrd_shard *shard, lrd_hazard *hazard,
+/// lrd_find() for moving tables, overflow buckets, lost races, equal tags, and systems without
+/// membarrier. NULL when no entry has this hash.
+lrd_entry *_Nullable lrd_find_slow(lrd_cache *cache, lrd_lane *lane,
                                    uint64_t hash) LRD_COLD LRD_NONBLOCKING;
 
-/// The first entry whose hash is `hash`, lent to the caller; NULL when there is none. Several keys
-/// may have one hash: a caller whose key differs ends the loan and looks again under the lock.
+/// An entry whose hash may be `hash`, safe to read until lrd_loan_end(); NULL when there is none.
+/// A caller whose key differs asks lrd_find_slow(), which compares hashes.
 LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
                                          uint64_t hash) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
-  lrd_thread *thread = lane->thread;
-  lrd_hazard *hazard = &thread->hazards[thread->depth];
+  lrd_hazard *hazard = lane->thread->top;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
   lrd_entry *entry = NULL;
@@ -74,8 +65,7 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
     // Unchanged slot and root: the entry was linked after its hazard could be seen. Its fields came
     // with the acquire above.
     if (LRD_UNLIKELY(atomic_load_explicit(slot, memory_order_relaxed) != word || !entry ||
-                     atomic_load_explicit(&shard->root, memory_order_relaxed) != root ||
-                     !lrd_entry_may_match(entry, hash))) {
+                     atomic_load_explicit(&shard->root, memory_order_relaxed) != root)) {
       goto slow;
     }
   } else if (LRD_UNLIKELY(link & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW))) {
@@ -89,26 +79,30 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
   lrd_hazard_clear(&hazard->table);
   return entry;
 slow:
-  return lrd_find_slow(shard, hazard, hash);
+  return lrd_find_slow(cache, lane, hash);
 }
 
 /// Makes the entry just found a loan that lookups by user code leave alone: `==`, a closure.
 /// Between lrd_find() and lrd_loan_end() without it, nothing else may use a cache on this thread.
-LRD_INLINE void lrd_loan_open(lrd_lane *lane) LRD_NONBLOCKING {
-  lane->thread->depth++;
+/// False when all loans are out.
+LRD_INLINE bool lrd_loan_open(lrd_lane *lane) LRD_NONBLOCKING {
+  lrd_thread *thread = lane->thread;
+  if (LRD_UNLIKELY(thread->top == &thread->hazards[LRD_LOANS]))
+    return false;
+  thread->top++;
+  return true;
 }
 
 LRD_INLINE void lrd_loan_close(lrd_lane *lane) LRD_NONBLOCKING {
-  lane->thread->depth--;
+  lane->thread->top--;
 }
 
 /// Lets go of the entry found last, whose loan is closed if it was opened. Nothing done with the
 /// entry may sink below: the compiler barrier holds back retains, which the optimizer would move
 /// past plain stores, the release store everything else.
 LRD_INLINE void lrd_loan_end(lrd_lane *lane) LRD_NONBLOCKING {
-  lrd_thread *thread = lane->thread;
   __asm__ volatile("" ::: "memory");
-  lrd_hazard_clear(&thread->hazards[thread->depth].entry);
+  lrd_hazard_clear(&lane->thread->top->entry);
 }
 
 /// Adds one to a counter only this thread writes.
@@ -137,7 +131,7 @@ LRD_INLINE void lrd_miss(lrd_lane *lane) LRD_NONBLOCKING {
 LRD_INLINE void lrd_prefetch_bucket(lrd_cache *cache, lrd_lane *lane,
                                     uint64_t hash) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
-  lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
+  lrd_hazard *hazard = lane->thread->top;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
   if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
@@ -150,7 +144,7 @@ LRD_INLINE void lrd_prefetch_bucket(lrd_cache *cache, lrd_lane *lane,
 LRD_INLINE void lrd_prefetch_entry(lrd_cache *cache, lrd_lane *lane,
                                    uint64_t hash) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
-  lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
+  lrd_hazard *hazard = lane->thread->top;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
   if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
@@ -166,7 +160,7 @@ LRD_INLINE void lrd_prefetch_entry(lrd_cache *cache, lrd_lane *lane,
 
 /// Loans the calling thread has left.
 LRD_INLINE intptr_t lrd_loans_left(const lrd_lane *lane) LRD_NONBLOCKING {
-  return LRD_LOANS - (intptr_t)lane->thread->depth;
+  return &lane->thread->hazards[LRD_LOANS] - lane->thread->top;
 }
 
 /// Starts loading the object a stored reference points to.
@@ -176,7 +170,7 @@ LRD_INLINE void lrd_prefetch_object(const void *reference) LRD_NONBLOCKING {
 
 /// Ends a batch of prefetches whose last lookup may not have happened.
 LRD_INLINE void lrd_prefetch_end(lrd_lane *lane) LRD_NONBLOCKING {
-  lrd_hazard_clear(&lane->thread->hazards[lane->thread->depth].table);
+  lrd_hazard_clear(&lane->thread->top->table);
 }
 
 #pragma clang assume_nonnull end

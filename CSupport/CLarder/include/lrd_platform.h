@@ -5,29 +5,41 @@
  * THE ASYMMETRIC FENCE. Two sides write, then read what the other wrote, and one of them must see
  * the other's write. The frequent side (a reader publishing a hazard) runs lrd_fence_light(), a
  * compiler fence only; the rare side (a reclaimer) runs lrd_fence_heavy(), membarrier(2), which
- * puts a full fence into every running thread of the process. Without membarrier (old kernels,
- * seccomp, Apple) both are full fences; `lrd_platform_asymmetric` tells which, and never changes
- * once set. */
+ * puts a full fence into every running thread of the process. Where membarrier is missing both are
+ * full fences: everywhere but on Linux by compilation, on Linux (old kernels, seccomp) at run time,
+ * as `lrd_platform_asymmetric` tells. lrd_fence_light() asks it; the inlined hit path does not, and
+ * is entered only where it is true (lrd_lane_current()). */
 #pragma once
 
 #include "lrd_base.h"
 
 #pragma clang assume_nonnull begin
 
-/// True when lrd_fence_heavy() fences every thread, so that lrd_fence_light() may be free.
-/// Written by lrd_platform_start() before the first thread registers, constant afterwards.
+/// True when lrd_fence_heavy() fences every thread, so that the light fence may be free. Elsewhere
+/// than on Linux it is false and the hit path has full fences. Written by lrd_platform_start()
+/// before the first thread registers, constant afterwards.
 extern bool lrd_platform_asymmetric;
 
 /// Finds out what the system offers. Runs once, before any other function of this header.
 void lrd_platform_start(void);
 
-/// The full fence of systems without membarrier, out of line to keep the hit path free of it.
-void lrd_fence_full(void) LRD_COLD LRD_NONBLOCKING;
-
+/// The frequent side, for code that runs whether or not there is membarrier.
 LRD_INLINE void lrd_fence_light(void) LRD_NONBLOCKING {
+  if (LRD_LIKELY(lrd_platform_asymmetric)) {
+    atomic_signal_fence(memory_order_seq_cst);
+  } else {
+    atomic_thread_fence(memory_order_seq_cst);
+  }
+}
+
+/// The frequent side, where lrd_platform_asymmetric is known to hold or the system has no
+/// membarrier.
+LRD_INLINE void lrd_fence_hit(void) LRD_NONBLOCKING {
+#if defined(__linux__)
   atomic_signal_fence(memory_order_seq_cst);
-  if (LRD_UNLIKELY(!lrd_platform_asymmetric))
-    lrd_fence_full();
+#else
+  atomic_thread_fence(memory_order_seq_cst);
+#endif
 }
 
 /// The rare side of the asymmetric fence: 0.2 to 7 us with membarrier.

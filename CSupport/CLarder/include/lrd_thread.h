@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_thread.h — one record per thread that uses a cache: its hazard slots, where reclaimers look.
  *
- *   lrd_self ─▶ record   hazards[0 … depth-1]  held by loans that are still out
- *                        hazards[depth]        used by the lookup that runs now
+ *   lrd_self ─▶ record   hazards[0] … top[-1]  held by loans that are still out
+ *                        top[0]                used by the lookup that runs now
  *
  * HAZARD POINTERS (Maged Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects",
  * IEEE TPDS 15(6), 2004) with an asymmetric fence. A reader
@@ -20,7 +20,7 @@
  *
  * FIELDS
  *   hazards        written by the owner (release), read by reclaimers (acquire)
- *   depth          owner only
+ *   top            owner only
  *   index          constant; numbers the record's place in every cache's table of lanes
  *   used           guard: the registry's lock
  *   next           constant once published through the registry's head (release / acquire) */
@@ -39,8 +39,8 @@ typedef struct lrd_hazard {
 } lrd_hazard;
 
 typedef struct lrd_thread {
-  _Alignas(LRD_LINE_PAIR) lrd_hazard hazards[LRD_LOANS];
-  uint32_t depth;
+  _Alignas(LRD_LINE_PAIR) lrd_hazard hazards[LRD_LOANS + 1];
+  lrd_hazard *top;
   uint32_t index;
   bool used;
   struct lrd_thread *_Nullable next;
