@@ -60,6 +60,14 @@ extension Cache {
       }
       lrd_loan_end(lane)
     }
+    return try withCopy(key, hash, body)
+  }
+
+  /// ``withValue(forKey:_:)`` where no loan is to be had.
+  @usableFromInline @inline(never)
+  func withCopy<Result, Failure: Error>(
+    _ key: Key, _ hash: UInt64, _ body: (Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
     guard let value = valueSlowly(key, hash) else { return nil }
     return try body(value)
   }
