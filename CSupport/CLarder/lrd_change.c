@@ -7,6 +7,8 @@
 
 /// Entries evicted under one lock at most, so that no insertion holds it for long.
 enum { evictions_per_lock = 32 };
+/// Buckets the maintenance thread moves under one lock.
+enum { buckets_per_slice = 32 };
 
 void lrd_change_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
@@ -297,10 +299,10 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change) {
       need.supplied = LRD_NEED_NOTHING;
     }
   }
-  bool moves = lrd_shard_moves_locked(shard);
-  if (moves)
-    lrd_shard_move_locked(shard, evictions_per_lock);
-  change->unsettled |= moves && lrd_shard_moves_locked(shard);
+  if (lrd_shard_moves_locked(shard)) {
+    bool moved = lrd_shard_move_locked(shard, buckets_per_slice);
+    change->moving = moved && lrd_shard_moves_locked(shard);
+  }
   lrd_retire_collect_locked(shard, change);
   unlock(cache, shard);
   lrd_need_drop(&need);

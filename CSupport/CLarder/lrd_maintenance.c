@@ -11,26 +11,46 @@ static _Atomic(uint32_t) requests; // counts requests: what the thread sleeps on
 static const uint64_t shortest_nap = 1000000;   // 1 ms: gathers what a burst of writes leaves
 static const uint64_t longest_nap = 1000000000; // 1 s: while readers hold on to entries
 
+/// A visit to a shard moves at most this many times lrd_change.c's slice of buckets.
+enum { slices_per_visit = 256 };
+
 static void nap(uint64_t nanoseconds) {
   static _Atomic(uint32_t) never;
   lrd_park(&never, 0, nanoseconds);
 }
 
-/// Works on every shard once. True when something is left to do.
-static bool service(lrd_cache *cache) {
-  bool more = false;
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    if (atomic_load_explicit(&cache->closed, memory_order_acquire))
-      return false;
+/// What a visit leaves. LATER: a reader holds entries, or the foreground is busy.
+typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
+
+/// Works on one shard, in slices between which the lock is free.
+static progress service_shard(lrd_cache *cache, lrd_shard *shard) {
+  for (int slice = 0; slice < slices_per_visit; slice++) {
     lrd_change change = {0};
-    more |= !lrd_shard_service(cache, &cache->shards[i], &change);
-    more |= lrd_retire_settle(cache, &change, 0);
+    bool reached = lrd_shard_service(cache, shard, &change);
+    bool left = lrd_retire_settle(cache, &change, 0);
     for (lrd_entry *entry; (entry = lrd_chain_take(&change.ready, &cache->pool));) {
       cache->hooks.destroy(cache->hooks.context, entry);
       lrd_slot_give(cache, NULL, entry);
     }
+    if (!reached)
+      return LATER;
+    if (!change.moving)
+      return left ? LATER : DONE;
   }
-  return more;
+  return MORE_TO_DO;
+}
+
+/// Works on every shard once.
+static progress service(lrd_cache *cache) {
+  progress worst = DONE;
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    if (atomic_load_explicit(&cache->closed, memory_order_acquire))
+      return DONE;
+    progress one = service_shard(cache, &cache->shards[i]);
+    if (one == MORE_TO_DO || worst == DONE)
+      worst = one;
+  }
+  return worst;
 }
 
 static lrd_cache *take_queue(void) {
@@ -59,15 +79,16 @@ static void run(void) {
       continue;
     }
     nap(pause);
-    bool left = false;
+    progress worst = DONE;
     while (cache) {
       lrd_cache *next = cache->next_queued;
       // Cleared first: what is left after this visit asks again.
       atomic_exchange_explicit(&cache->queued, 0, memory_order_acq_rel);
-      bool more = service(cache);
-      if (more && atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel) == 0) {
+      progress left = service(cache);
+      if (left == MORE_TO_DO || worst == DONE)
+        worst = left;
+      if (left != DONE && atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel) == 0) {
         put_back(cache);
-        left = true;
       } else {
         lrd_cache_unreference(cache);
       }
@@ -75,7 +96,7 @@ static void run(void) {
     }
     // A value's destruction may have used a cache on this thread; alone means alone again.
     lrd_thread_unregister();
-    pause = left ? pause * 2 : shortest_nap;
+    pause = worst == LATER ? pause * 2 : shortest_nap;
     if (pause > longest_nap)
       pause = longest_nap;
   }

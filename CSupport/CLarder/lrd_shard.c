@@ -46,7 +46,7 @@ bool lrd_need_supply(lrd_need *need) {
       lrd_table_make_ready(table);
     need->memory = table;
   } else {
-    need->memory = lrd_alloc(need->bytes, _Alignof(lrd_bucket));
+    need->memory = need->bytes ? lrd_alloc(need->bytes, _Alignof(lrd_bucket)) : NULL;
     need->memory_bytes = need->bytes;
   }
   if (need->memory)
@@ -227,25 +227,27 @@ void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *po
   }
 }
 
-lrd_entry *lrd_shard_find_locked(lrd_shard *shard, uint64_t hash, const lrd_entry *after) {
+lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash) {
   lrd_table *table = lrd_table_home_locked(root_of(shard), hash);
   lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
-  uint64_t tag = lrd_table_tag(hash);
-  while (bucket) {
-    for (uint32_t bits = lrd_bucket_match(bucket, tag); bits; bits &= bits - 1) {
-      int slot = __builtin_ctz(bits) / 4;
-      lrd_entry *entry =
-          lrd_table_entry(atomic_load_explicit(&bucket->slots[slot], memory_order_relaxed));
-      if (after) {
-        if (entry == after)
-          after = NULL;
-      } else if (lrd_entry_may_match(entry, hash)) {
-        return entry;
-      }
+  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
+  return (lrd_matches){.table = table, .bucket = bucket, .hash = hash, .bits = bits};
+}
+
+lrd_entry *lrd_matches_next_locked(lrd_matches *matches) {
+  for (;;) {
+    while (matches->bits) {
+      int slot = __builtin_ctz(matches->bits) / 4;
+      matches->bits &= matches->bits - 1;
+      uint64_t word = atomic_load_explicit(&matches->bucket->slots[slot], memory_order_relaxed);
+      if (lrd_entry_may_match(lrd_table_entry(word), matches->hash))
+        return lrd_table_entry(word);
     }
-    uint64_t overflow = atomic_load_explicit(&bucket->link, memory_order_relaxed);
+    uint64_t overflow = atomic_load_explicit(&matches->bucket->link, memory_order_relaxed);
     overflow &= LRD_LINK_OVERFLOW;
-    bucket = overflow ? lrd_table_overflow(table, overflow - 1) : NULL;
+    if (!overflow)
+      return NULL;
+    matches->bucket = lrd_table_overflow(matches->table, overflow - 1);
+    matches->bits = lrd_bucket_match(matches->bucket, lrd_table_tag(matches->hash));
   }
-  return NULL;
 }

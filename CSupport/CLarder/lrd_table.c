@@ -42,15 +42,17 @@ void lrd_table_destroy(lrd_table *table) {
 }
 
 size_t lrd_table_next_chunk_bytes(const lrd_table *table) {
+  uint64_t more = table->base_overflow << table->chunks;
+  bool full = table->chunks == LRD_OVERFLOW_CHUNKS;
+  if (full || table->overflow_capacity + more >= LRD_LINK_OVERFLOW)
+    return 0;
   return (size_t)(table->base_overflow << table->chunks) * sizeof(lrd_bucket);
 }
 
 bool lrd_table_add_overflow_locked(lrd_table *table, lrd_bucket *chunk, size_t bytes) {
-  uint64_t more = bytes / sizeof(lrd_bucket);
-  if (table->chunks == LRD_OVERFLOW_CHUNKS || bytes != lrd_table_next_chunk_bytes(table) ||
-      table->overflow_capacity + more >= LRD_LINK_OVERFLOW) {
+  if (!bytes || bytes != lrd_table_next_chunk_bytes(table))
     return false;
-  }
+  uint64_t more = bytes / sizeof(lrd_bucket);
   atomic_store_explicit(&table->chunk[table->chunks++], chunk, memory_order_release);
   table->overflow_capacity += (uint32_t)more;
   return true;

@@ -163,9 +163,10 @@ extension Cache {
   func findLocked(
     _ key: Key, _ hash: UInt64, _ shard: OpaquePointer
   ) -> UnsafeMutablePointer<lrd_entry>? {
-    var candidate = lrd_shard_find_locked(shard, hash, nil)
+    var matches = lrd_shard_matches_locked(shard, hash)
+    var candidate = lrd_matches_next_locked(&matches)
     while let entry = candidate, entry.key(of: Layout.self).pointee != key {
-      candidate = lrd_shard_find_locked(shard, hash, entry)
+      candidate = lrd_matches_next_locked(&matches)
     }
     return candidate
   }

@@ -2,7 +2,7 @@
 /* lrd_change.h — writes: insert, remove, trim, empty; and what becomes of the entries they unlink.
  *
  *   lrd_change_begin()   locks the shard, applies this thread's hits
- *     the caller looks for its key with lrd_shard_find_locked()
+ *     the caller looks for its key with lrd_shard_matches_locked()
  *   lrd_change_insert() or lrd_change_remove() or lrd_change_cancel()   unlock
  *   the caller shows `removed` to its observer, then lrd_change_retire()   (observed caches only)
  *   the caller destroys what lrd_change_garbage() gives it
@@ -32,6 +32,7 @@ typedef struct lrd_change {
   lrd_shard *_Nullable shard; // where what a scan cannot free goes back to
   lrd_need need;
   uint32_t rounds; // times that inner calls' garbage was taken over
+  bool moving;     // the shard's table has more buckets to move
   bool destroys;   // this change's destruction loop is running
   bool replaced;   // an earlier round took the key's old entry out
   bool unsettled;  // something stayed retired: the maintenance thread will look after it

@@ -130,11 +130,19 @@ void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_orde
 void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
                         lrd_chain *removed);
 
-/// The first linked entry whose hash is `hash`, then the next after `entry`; NULL at the end. Equal
+/// A walk over the linked entries of one hash, while the lock is held and nothing is changed. Equal
 /// hashes are not equal keys.
-lrd_entry *_Nullable lrd_shard_find_locked(lrd_shard *shard, uint64_t hash,
-                                           const lrd_entry *_Nullable after)
-    LRD_REQUIRES(shard->lock);
+typedef struct lrd_matches {
+  lrd_table *table;
+  lrd_bucket *bucket;
+  uint64_t hash;
+  uint32_t bits; // slots of `bucket` still to be looked at
+} lrd_matches;
+
+lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash) LRD_REQUIRES(shard->lock);
+
+/// The next entry whose hash is that of the walk; NULL at the end.
+lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches);
 
 /// True when `entry` is linked under a hash with these upper 48 bits. Otherwise it is not touched.
 static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t place)

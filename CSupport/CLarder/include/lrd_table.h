@@ -144,8 +144,9 @@ void lrd_table_make_ready(lrd_table *table);
 /// Frees a table no reader can be inside.
 void lrd_table_destroy(lrd_table *table);
 
-/// Bytes of the next chunk of overflow buckets `table` would need. The caller allocates it with
-/// lrd_alloc(…, 64) outside the lock and hands it to lrd_table_add_overflow_locked().
+/// Bytes of the next chunk of overflow buckets `table` would need, 0 when it can have no more. The
+/// caller allocates it with lrd_alloc(…, 64) outside the lock and hands it to
+/// lrd_table_add_overflow_locked().
 size_t lrd_table_next_chunk_bytes(const lrd_table *table);
 bool lrd_table_add_overflow_locked(lrd_table *table, lrd_bucket *chunk, size_t bytes);
 
