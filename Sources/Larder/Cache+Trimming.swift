@@ -100,6 +100,8 @@ extension Cache {
 
   /// Destroys all removed entries that no reader holds, before it returns.
   ///
+  /// Only what another thread is destroying at that very moment may outlive the call.
+  ///
   /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads.
   public func reclaim() {
     let lane = lrd_lane_attach(core)
