@@ -36,7 +36,7 @@ extension Cache {
   ///
   /// The value stays valid until `body` returns, even if it is replaced, evicted or removed
   /// meanwhile, by other threads or by `body` itself. A body that takes long keeps this one entry
-  /// alive and holds up nothing else. Loans nest; beyond eight at a time on one thread the value is
+  /// alive and holds up nothing else. Loans nest; beyond 32 at a time on one thread the value is
   /// copied.
   ///
   /// - Complexity: As ``value(forKey:)``, and `body`; without its retains and releases.

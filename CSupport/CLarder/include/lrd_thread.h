@@ -31,7 +31,7 @@
 #pragma clang assume_nonnull begin
 
 /// Loans one thread may hold at a time by hazard slots; deeper ones are served by a copy.
-#define LRD_LOANS 8
+#define LRD_LOANS 32
 
 typedef struct lrd_hazard {
   _Atomic(uintptr_t) entry;
