@@ -4,8 +4,11 @@ public import CLarder
 extension Cache {
   /// One stored entry, as it was when it was copied.
   public struct Element: Sendable {
+    /// The key.
     public let key: Key
+    /// The value, copied: objects are retained.
     public let value: Value
+    /// The cost the entry was stored with.
     public let cost: Int
 
     @usableFromInline
@@ -28,7 +31,7 @@ extension Cache {
   /// The `n` entries the policy would keep longest, hottest first.
   ///
   /// - Parameter n: How many at most. Must not be negative.
-  /// - Complexity: O(`n`). Writers of a shard wait while it is copied; readers do not.
+  /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do not.
   @inlinable
   public func hottest(_ n: Int) -> [Element] {
     precondition(n >= 0, "n must not be negative")
@@ -38,7 +41,7 @@ extension Cache {
   /// The `n` entries the policy would evict next, coldest first.
   ///
   /// - Parameter n: How many at most. Must not be negative.
-  /// - Complexity: O(`n`). Writers of a shard wait while it is copied; readers do not.
+  /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do not.
   @inlinable
   public func coldest(_ n: Int) -> [Element] {
     precondition(n >= 0, "n must not be negative")

@@ -8,15 +8,15 @@ import CLarder
 ///     if let image = thumbnails["cat"] { … }
 ///
 /// **Threads.** Every member may be called from any thread at any time. A hit takes no lock and
-/// writes nothing another thread writes or reads; a write locks one shard. All operations are
-/// linearizable for each key.
+/// stores only to memory of its own thread, save that every 64th notes the batch in the eviction
+/// order if the lock is free; a write locks one shard. All operations are linearizable for each key.
 ///
 /// **Release.** A value is released exactly once after it left the cache: before the call returns
 /// while only one thread uses caches in the process, otherwise as soon as no reader holds it, by a
 /// later write, the background thread, or ``reclaim()``. At most 256 entries a shard wait.
 ///
 /// **Re-entry.** Observers, closures and `deinit`s of keys and values may call the cache. The one
-/// exception is a key's `==`, which may run under a shard's lock and must not use the same cache.
+/// exception is a key's `==`, which may run under a shard's lock and must not use any cache.
 ///
 /// Complexities count one step for hashing or comparing a key.
 public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
@@ -52,7 +52,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   ///     Limits hold for the whole cache whatever the number.
   ///   - onRemoval: Is told of every entry that leaves, except when the cache itself goes away.
   ///     Without it removals are cheaper.
-  /// - Complexity: O(`shards`). Traps without memory for an empty cache (about 1.5 KB).
+  /// - Complexity: O(`shards`). Traps without memory for an empty cache (about 1.4 KB).
   public init(
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
     name: String = "", shards: Int? = nil, onRemoval: RemovalObserver? = nil
