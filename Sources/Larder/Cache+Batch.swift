@@ -37,6 +37,9 @@ extension Cache {
 
   /// Finds a few keys, at most as many as the thread has loans left, and only then copies their
   /// values, so that objects load at the same time before they are retained.
+  ///
+  /// Each hit is noted before the next key is looked for: noting one may apply the thread's batch,
+  /// which is sound only for entries that were found after the batch was last applied.
   @inlinable
   func lookUp(
     _ keys: [Key], _ group: Range<Int>, _ hashes: UnsafeMutablePointer<UInt64>,
@@ -45,30 +48,28 @@ extension Cache {
     withUnsafeTemporaryAllocation(
       of: UnsafeMutablePointer<lrd_entry>?.self, capacity: group.count
     ) { entries in
-      var collided: UInt64 = 0
       for (place, index) in group.enumerated() {
-        entries[place] = lrd_find(core, lane, hashes[index])
-        guard let entry = entries[place] else { continue }
+        let entry = lrd_find(core, lane, hashes[index])
+        entries.initializeElement(at: place, to: nil)
+        guard let entry else {
+          lrd_miss(lane)
+          (values + index).initialize(to: nil)
+          continue
+        }
         if matches(entry, keys[index], hashes[index], lane), lrd_loan_open(lane) {
+          entries[place] = entry
+          lrd_hit(core, lane, entry, hashes[index])
           if Value.self is AnyObject.Type {
             lrd_prefetch_object(UnsafeRawPointer(entry.value(of: Layout.self)))
           }
         } else {
           lrd_loan_end(lane)
-          entries[place] = nil
-          collided |= 1 << UInt64(place)
+          (values + index).initialize(to: valueSlowly(keys[index], hashes[index]))
         }
       }
       for (place, index) in group.enumerated() {
-        if let entry = entries[place] {
-          (values + index).initialize(to: entry.value(of: Layout.self).pointee)
-          lrd_hit(core, lane, entry, hashes[index])
-        } else if collided >> UInt64(place) & 1 != 0 {
-          (values + index).initialize(to: valueSlowly(keys[index], hashes[index]))
-        } else {
-          (values + index).initialize(to: nil)
-          lrd_miss(lane)
-        }
+        guard let entry = entries[place] else { continue }
+        (values + index).initialize(to: entry.value(of: Layout.self).pointee)
       }
       for entry in entries where entry != nil {
         lrd_loan_close(lane)

@@ -61,4 +61,41 @@ struct BatchTests {
     values = []
     #expect(settles(tracker, at: 0, cache))
   }
+
+  /// A key that has an action run when it is compared.
+  struct Watched: Hashable, Sendable {
+    static let action = Protected<(@Sendable () -> Void)?>(nil)
+    let id: Int
+    var isWatched = false
+
+    static func == (left: Watched, right: Watched) -> Bool {
+      if left.isWatched || right.isWatched {
+        action.withLock { current in
+          defer { current = nil }
+          return current
+        }?()
+      }
+      return left.id == right.id
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+  }
+
+  @Test("An entry removed while its batch goes on is not put into the order again")
+  func removalWithinBatch() {
+    let cache = Cache<Watched, Int>(countLimit: 100)
+    for id in 0..<100 { cache[Watched(id: id)] = id }
+    // So many hits wait that noting those of the batch below applies them half way through.
+    for id in 0..<40 { #expect(cache[Watched(id: id)] == id) }
+    Watched.action.withLock {
+      $0 = { onThreads(1) { _ in cache.removeValue(forKey: Watched(id: 30)) } }
+    }
+    let keys = (0..<32).map { Watched(id: $0, isWatched: $0 == 31) }
+    #expect(cache.values(forKeys: keys) == Array(0..<32))
+    cache.checkInvariants()
+    for id in 100..<300 { cache[Watched(id: id)] = id }
+    cache.checkInvariants()
+    #expect(cache.count == 100)
+    #expect(cache.peek(forKey: Watched(id: 30)) == nil)
+  }
 }

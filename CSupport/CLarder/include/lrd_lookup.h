@@ -111,7 +111,8 @@ LRD_INLINE void lrd_count(_Atomic(uint64_t) *counter) LRD_NONBLOCKING {
   atomic_store_explicit(counter, before + 1, memory_order_relaxed);
 }
 
-/// Notes a hit on an entry that is on loan.
+/// Notes a hit on the entry found last. Nothing that applies this lane's batch may run in between:
+/// the entry may be unlinked by now, and only an older batch knows that it must ask.
 LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
                         uint64_t hash) LRD_NONBLOCKING {
   lrd_count(&lane->hits);
