@@ -15,8 +15,7 @@ static _Atomic(int64_t) successes_left = -1;
 
 static bool must_fail(void) {
   int64_t left = atomic_load_explicit(&successes_left, memory_order_relaxed);
-  if (LRD_LIKELY(left < 0))
-    return false;
+  if (LRD_LIKELY(left < 0)) return false;
   return atomic_fetch_sub_explicit(&successes_left, 1, memory_order_relaxed) == 0;
 }
 
@@ -25,30 +24,25 @@ void lrd_alloc_fail_after(int64_t successes) {
 }
 
 void *lrd_alloc(size_t bytes, size_t alignment) {
-  if (must_fail())
-    return NULL;
-  if (bytes >= LRD_EXTENT_BYTES && alignment <= LRD_EXTENT_BYTES)
-    return lrd_extent_map(bytes);
+  if (must_fail()) return NULL;
+  if (bytes >= LRD_EXTENT_BYTES && alignment <= LRD_EXTENT_BYTES) return lrd_extent_map(bytes);
 #if defined(LRD_JEMALLOC)
   return mallocx(bytes, MALLOCX_ALIGN(alignment));
 #else
   void *memory = NULL;
-  if (alignment < sizeof(void *))
-    alignment = sizeof(void *);
+  if (alignment < sizeof(void *)) alignment = sizeof(void *);
   return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
 #endif
 }
 
 void *lrd_alloc_zeroed(size_t bytes, size_t alignment) {
   void *memory = lrd_alloc(bytes, alignment);
-  if (memory && bytes < LRD_EXTENT_BYTES)
-    memset(memory, 0, bytes);
+  if (memory && bytes < LRD_EXTENT_BYTES) memset(memory, 0, bytes);
   return memory;
 }
 
 void lrd_free(void *memory, size_t bytes, size_t alignment) {
-  if (!memory)
-    return;
+  if (!memory) return;
   if (bytes >= LRD_EXTENT_BYTES && alignment <= LRD_EXTENT_BYTES) {
     lrd_extent_unmap(memory, bytes);
     return;

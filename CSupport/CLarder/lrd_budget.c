@@ -3,8 +3,7 @@
 
 /// Adds `cost - freed_cost` when the sum stays within the limit.
 static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost) {
-  if (cost == freed_cost)
-    return true;
+  if (cost == freed_cost) return true;
   uint64_t limit = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
   if (cost < freed_cost) {
     lrd_budget_subtract_cost(budget, freed_cost - cost);
@@ -18,8 +17,7 @@ static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost
   uint64_t used = atomic_load_explicit(&budget->cost, memory_order_relaxed);
   do {
     bool carried = atomic_load_explicit(&budget->cost_carry, memory_order_relaxed) > 0;
-    if (carried || used > limit || more > limit - used)
-      return false;
+    if (carried || used > limit || more > limit - used) return false;
   } while (!atomic_compare_exchange_weak_explicit(&budget->cost, &used, used + more,
                                                   memory_order_relaxed, memory_order_relaxed));
   return true;
@@ -27,8 +25,7 @@ static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost
 
 /// Adds `1 - freed` when the sum stays within the limit.
 static bool exchange_count(lrd_budget *budget, uint64_t freed) {
-  if (freed == 1)
-    return true;
+  if (freed == 1) return true;
   if (freed > 1) {
     atomic_fetch_sub_explicit(&budget->count, freed - 1, memory_order_relaxed);
     return true;
@@ -36,8 +33,7 @@ static bool exchange_count(lrd_budget *budget, uint64_t freed) {
   uint64_t limit = atomic_load_explicit(&budget->count_limit, memory_order_relaxed);
   uint64_t used = atomic_load_explicit(&budget->count, memory_order_relaxed);
   do {
-    if (limit && used >= limit)
-      return false;
+    if (limit && used >= limit) return false;
   } while (!atomic_compare_exchange_weak_explicit(&budget->count, &used, used + 1,
                                                   memory_order_relaxed, memory_order_relaxed));
   return true;
@@ -46,16 +42,13 @@ static bool exchange_count(lrd_budget *budget, uint64_t freed) {
 lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
                                  uint64_t cost) {
   if (!freed) {
-    if (!exchange_count(budget, 0))
-      return LRD_COUNT_SHORT;
-    if (exchange_cost(budget, freed_cost, cost))
-      return LRD_ROOM;
+    if (!exchange_count(budget, 0)) return LRD_COUNT_SHORT;
+    if (exchange_cost(budget, freed_cost, cost)) return LRD_ROOM;
     atomic_fetch_sub_explicit(&budget->count, 1, memory_order_relaxed);
     return LRD_COST_SHORT;
   }
   // With a place freed the count cannot be short, so the cost decides first.
-  if (!exchange_cost(budget, freed_cost, cost))
-    return LRD_COST_SHORT;
+  if (!exchange_cost(budget, freed_cost, cost)) return LRD_COST_SHORT;
   exchange_count(budget, freed);
   return LRD_ROOM;
 }
@@ -63,10 +56,8 @@ lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t freed, uint64_t fr
 lrd_shortage lrd_budget_excess(lrd_budget *budget, uint64_t count_bound, uint64_t cost_bound) {
   uint64_t count_limit = atomic_load_explicit(&budget->count_limit, memory_order_relaxed);
   uint64_t cost_limit = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
-  if (!count_limit || count_bound < count_limit)
-    count_limit = count_bound;
-  if (!cost_limit || cost_bound < cost_limit)
-    cost_limit = cost_bound;
+  if (!count_limit || count_bound < count_limit) count_limit = count_bound;
+  if (!cost_limit || cost_bound < cost_limit) cost_limit = cost_bound;
   if (atomic_load_explicit(&budget->count, memory_order_relaxed) > count_limit) {
     return LRD_COUNT_SHORT;
   }

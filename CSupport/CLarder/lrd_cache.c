@@ -13,11 +13,9 @@ static size_t shards_bytes(uint32_t shards) {
 }
 
 lrd_cache *lrd_cache_create(const lrd_options *options) {
-  if (!lrd_process_start())
-    return NULL;
+  if (!lrd_process_start()) return NULL;
   lrd_cache *cache = lrd_alloc_zeroed(sizeof *cache, _Alignof(lrd_cache));
-  if (!cache)
-    return NULL;
+  if (!cache) return NULL;
   cache->shards = lrd_alloc(shards_bytes(options->shards), _Alignof(lrd_shard));
   if (!cache->shards ||
       !lrd_pool_open(&cache->pool, options->entry_bytes, options->entry_alignment)) {
@@ -31,8 +29,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->observed = options->observed;
   cache->policy = options->policy;
   cache->hooks = options->hooks;
-  for (uint32_t i = 0; i < options->shards; i++)
-    lrd_shard_open(&cache->shards[i], cache->policy);
+  for (uint32_t i = 0; i < options->shards; i++) lrd_shard_open(&cache->shards[i], cache->policy);
   atomic_store_explicit(&cache->lanes, &no_lanes, memory_order_relaxed);
   atomic_store_explicit(&cache->references, 1, memory_order_relaxed);
   atomic_store_explicit(&cache->budget.count_limit, options->count_limit, memory_order_relaxed);
@@ -54,12 +51,34 @@ static void free_lanes(lrd_cache *cache) {
   }
 }
 
+/// Destroys all that waits in the shards. For caches without readers: no scan is needed.
+static void destroy_waiting(lrd_cache *cache, lrd_change *change) {
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard *shard = &cache->shards[i];
+    lrd_lock_acquire(&shard->lock);
+    lrd_retire_collect_locked(shard, change);
+    lrd_chain_append(&change->ready, &shard->proven);
+    lrd_lock_release(&shard->lock);
+  }
+  lrd_chain_append(&change->ready, &change->suspect);
+  while (change->tables) {
+    lrd_table *table = change->tables;
+    change->tables = table->retired_next;
+    lrd_table_destroy(table);
+  }
+  for (lrd_entry *entry; (entry = lrd_chain_take(&change->ready, &cache->pool));) {
+    cache->hooks.destroy(cache->hooks.context, entry);
+    lrd_slot_give(cache, NULL, entry);
+  }
+}
+
 void lrd_cache_unreference(lrd_cache *cache) {
-  if (atomic_fetch_sub_explicit(&cache->references, 1, memory_order_acq_rel) != 1)
-    return;
+  if (atomic_fetch_sub_explicit(&cache->references, 1, memory_order_acq_rel) != 1) return;
   lrd_process_remove(cache);
-  for (uint32_t i = 0; i <= cache->shard_mask; i++)
-    lrd_shard_close(&cache->shards[i]);
+  // The maintenance thread may have put something back after the cache was closed.
+  lrd_change change = {0};
+  destroy_waiting(cache, &change);
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) lrd_shard_close(&cache->shards[i]);
   lrd_pool_close(&cache->pool);
   free_lanes(cache);
   lrd_hooks hooks = cache->hooks;
@@ -70,15 +89,10 @@ void lrd_cache_unreference(lrd_cache *cache) {
 
 void lrd_cache_close(lrd_cache *cache) {
   atomic_store_explicit(&cache->closed, true, memory_order_release);
-  // No call is running, so no loan is out: whatever is stored or retired can be destroyed.
   cache->observed = false;
   lrd_change change = {0};
   lrd_change_empty(cache, NULL, &change);
-  lrd_change_reclaim(cache, &change);
-  for (lrd_entry *entry; (entry = lrd_chain_take(&change.ready, &cache->pool));) {
-    cache->hooks.destroy(cache->hooks.context, entry);
-    lrd_slot_give(cache, NULL, entry);
-  }
+  destroy_waiting(cache, &change);
   lrd_cache_unreference(cache);
 }
 
@@ -87,8 +101,7 @@ static void add_counters(lrd_counters *sum, const lrd_counters *more) {
   sum->replacements += more->replacements;
   sum->removals += more->removals;
   sum->refusals += more->refusals;
-  for (int i = 0; i < LRD_EVICTION_KINDS; i++)
-    sum->evictions[i] += more->evictions[i];
+  for (int i = 0; i < LRD_EVICTION_KINDS; i++) sum->evictions[i] += more->evictions[i];
 }
 
 static uint64_t tables_bytes_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
@@ -102,8 +115,7 @@ lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
   lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
   for (uint32_t i = 0; i < lanes->capacity; i++) {
     lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_acquire);
-    if (!lane)
-      continue;
+    if (!lane) continue;
     sum.hits += atomic_load_explicit(&lane->hits, memory_order_relaxed);
     sum.misses += atomic_load_explicit(&lane->misses, memory_order_relaxed);
     sum.dropped += atomic_load_explicit(&lane->dropped, memory_order_relaxed);

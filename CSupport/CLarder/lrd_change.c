@@ -12,14 +12,12 @@ enum { buckets_per_slice = 32 };
 
 void lrd_change_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
-  if (lane && lane->touches)
-    lrd_lane_apply_locked(cache, lane, shard);
+  if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
 }
 
 /// Unlocks; work that a busy lock turned away meanwhile goes back to the maintenance thread.
 static void unlock(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock) {
-  if (LRD_UNLIKELY(lrd_lock_release(&shard->lock)))
-    lrd_maintenance_request(cache);
+  if (LRD_UNLIKELY(lrd_lock_release(&shard->lock))) lrd_maintenance_request(cache);
 }
 
 void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) {
@@ -27,10 +25,8 @@ void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) {
 }
 
 void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
-  if (entry)
-    cache->policy->access(&shard->order, &cache->pool, &entry, 1);
-  if (lane)
-    lrd_count(entry ? &lane->hits : &lane->misses);
+  if (entry) cache->policy->access(&shard->order, &cache->pool, &entry, 1);
+  if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
 }
 
 static lrd_entry *entry_or_null(lrd_cache *cache, uint32_t id) {
@@ -52,8 +48,7 @@ lrd_entry *lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard, const lrd_e
 
 bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
   (void)shard;
-  if (!lane || !lrd_loans_left(lane))
-    return false;
+  if (!lane || !lrd_loans_left(lane)) return false;
   // No reload: the entry is linked, and whoever unlinks it takes the lock after this store.
   lrd_hazard_set(&lane->thread->top->entry, entry);
   lrd_loan_open(lane);
@@ -63,29 +58,23 @@ bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
 /// Hands on what was unlinked: to the observer first, or to retirement.
 static void pass_on_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
                            lrd_chain *removed) LRD_REQUIRES(shard->lock) {
-  if (cache->observed) {
-    lrd_chain_append(&change->removed, removed);
-  } else {
-    lrd_retire_locked(cache, shard, change, removed);
-  }
+  if (cache->observed) lrd_chain_append(&change->removed, removed);
+  lrd_retire_locked(cache, shard, change, removed);
 }
 
 /// Starts loading what the next eviction from this shard will touch.
 static void prefetch_victim_locked(lrd_cache *cache, lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   uint32_t id = cache->policy->victim(&shard->order);
-  if (id != LRD_NIL)
-    LRD_PREFETCH(lrd_pool_entry(&cache->pool, id));
+  if (id != LRD_NIL) LRD_PREFETCH(lrd_pool_entry(&cache->pool, id));
 }
 
 /// Evicts one entry other than `spared`. False when there is none.
 static bool evict_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *spared,
                          uint8_t reason, int kind, lrd_chain *victims) LRD_REQUIRES(shard->lock) {
   uint32_t id = cache->policy->victim(&shard->order);
-  if (id == LRD_NIL)
-    return false;
+  if (id == LRD_NIL) return false;
   lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-  if (victim == spared)
-    return false;
+  if (victim == spared) return false;
   lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, victim, reason, victims);
   shard->counters.evictions[kind]++;
   return true;
@@ -116,8 +105,7 @@ static void steal_room(lrd_cache *cache, lrd_change *change, lrd_shortage shorta
     release_room(cache, &victims);
     pass_on_locked(cache, shard, change, &victims);
     unlock(cache, shard);
-    if (found)
-      return;
+    if (found) return;
   }
   // All room is reserved by insertions that are about to be linked.
   lrd_yield();
@@ -134,6 +122,7 @@ static lrd_result refuse_costly(lrd_cache *cache, lrd_shard *shard, lrd_change *
   }
   pass_on_locked(cache, shard, change, &removed);
   unlock(cache, shard);
+  lrd_need_drop(&change->need);
   return LRD_TOO_COSTLY;
 }
 
@@ -150,8 +139,7 @@ static lrd_result make_room(lrd_cache *cache, lrd_shard *shard, lrd_change *chan
   release_room(cache, victims);
   pass_on_locked(cache, shard, change, victims);
   unlock(cache, shard);
-  if (exhausted && !old)
-    steal_room(cache, change, shortage);
+  if (exhausted && !old) steal_room(cache, change, shortage);
   return LRD_AGAIN;
 }
 
@@ -164,16 +152,13 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   }
   if (!lrd_shard_prepare_locked(shard, hash, &change->need)) {
     unlock(cache, shard);
-    if (lrd_need_supply(&change->need))
-      return LRD_AGAIN;
-    if (!change->need.may_wait)
-      return LRD_OUT_OF_MEMORY;
+    if (lrd_need_supply(&change->need)) return LRD_AGAIN;
+    if (!change->need.may_wait) return LRD_OUT_OF_MEMORY;
     change->need.wait = true;
     return LRD_AGAIN;
   }
   // The old value counts as used just now, so it is the last that room would be taken from.
-  if (old)
-    cache->policy->access(&shard->order, &cache->pool, &old, 1);
+  if (old) cache->policy->access(&shard->order, &cache->pool, &old, 1);
   lrd_chain victims = {0};
   uint64_t freed = old ? 1 : 0;
   uint64_t freed_cost = old ? old->cost : 0;
@@ -193,18 +178,14 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     shard->counters.replacements++;
   } else {
     lrd_shard_link_locked(shard, cache->policy, &cache->pool, entry, hash);
-    if (!change->replaced)
-      shard->counters.insertions++;
+    if (!change->replaced) shard->counters.insertions++;
   }
-  if (freed)
-    prefetch_victim_locked(cache, shard);
+  if (freed) prefetch_victim_locked(cache, shard);
   // This thread's batch was applied at the beginning, so it is as sound after its own evictions.
-  if (lane)
-    lane->sound_at = shard->unlinked;
+  if (lane) lane->sound_at = shard->unlinked;
   pass_on_locked(cache, shard, change, &victims);
   unlock(cache, shard);
-  if (change->need.supplied != LRD_NEED_NOTHING)
-    lrd_need_drop(&change->need);
+  if (change->need.supplied != LRD_NEED_NOTHING) lrd_need_drop(&change->need);
   return old || change->replaced ? LRD_REPLACED : LRD_INSERTED;
 }
 
@@ -219,20 +200,22 @@ void lrd_change_remove(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
 }
 
 bool lrd_change_trim(lrd_cache *cache, lrd_lane *lane, lrd_change *change, uint64_t count_bound,
-                     uint64_t cost_bound) {
+                     uint64_t cost_bound, uint64_t *allowance) {
   uint32_t idle = 0;
-  while (lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM) {
+  while (*allowance && lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM) {
     uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
     lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
     lrd_chain victims = {0};
     lrd_change_begin(cache, lane, shard);
     // Several shards share the loss; one alone gives what is wanted in its own order.
-    int wanted = cache->shard_mask ? 1 : evictions_per_lock;
+    uint64_t wanted = cache->shard_mask ? 1 : evictions_per_lock;
+    if (wanted > *allowance) wanted = *allowance;
     while (wanted-- && lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM &&
            evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, LRD_EVICTED_BY_TRIM, &victims)) {
       lrd_budget_release(&cache->budget, 1, victims.tail->cost);
     }
     uint32_t evicted = victims.count;
+    *allowance -= evicted;
     pass_on_locked(cache, shard, change, &victims);
     change->unsettled |= lrd_shard_shrunken_locked(shard) != 0;
     unlock(cache, shard);
@@ -241,8 +224,7 @@ bool lrd_change_trim(lrd_cache *cache, lrd_lane *lane, lrd_change *change, uint6
       lrd_yield();
       idle = 0;
     }
-    if (change->ready.head || change->removed.head || change->suspect.head)
-      return false;
+    if (change->ready.head || change->removed.head || change->suspect.head) return false;
   }
   return true;
 }
@@ -261,8 +243,11 @@ void lrd_change_empty(lrd_cache *cache, lrd_lane *lane, lrd_change *change) LRD_
   }
   lrd_budget_release(&cache->budget, count, (uint64_t)cost);
   atomic_fetch_sub_explicit(&cache->budget.cost_carry, (int64_t)(cost >> 64), memory_order_relaxed);
-  for (uint32_t i = 0; i <= cache->shard_mask; i++)
-    unlock(cache, &cache->shards[i]);
+  bool marked = false;
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    marked |= lrd_lock_release(&cache->shards[i].lock);
+  }
+  change->unsettled |= marked;
   lrd_chain removed = {0};
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     lrd_order_dissolve(&orders[i], cache->policy, &cache->pool, LRD_REMOVED_BY_CALL, &removed);
@@ -273,18 +258,27 @@ void lrd_change_empty(lrd_cache *cache, lrd_lane *lane, lrd_change *change) LRD_
   unlock(cache, shard);
 }
 
+/// Waits until no insertion is left that has read an earlier limit: they read it under a lock.
+static void pass_all_locks(lrd_cache *cache) {
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_lock_acquire(&cache->shards[i].lock);
+    unlock(cache, &cache->shards[i]);
+  }
+}
+
 void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit) {
   atomic_store_explicit(&cache->budget.count_limit, limit, memory_order_relaxed);
+  pass_all_locks(cache);
 }
 
 void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit) {
   atomic_store_explicit(&cache->budget.cost_limit, limit, memory_order_relaxed);
+  pass_all_locks(cache);
 }
 
-bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change) {
+bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect) {
   lrd_need need = {0};
-  if (!lrd_lock_try_or_mark(&shard->lock))
-    return false;
+  if (!lrd_lock_try_or_mark(&shard->lock)) return false;
   need.buckets = lrd_shard_shrunken_locked(shard);
   if (need.buckets) {
     unlock(cache, shard);
@@ -294,7 +288,8 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change) {
       lrd_need_drop(&need);
       return false;
     }
-    if (supplied && lrd_shard_shrunken_locked(shard)) {
+    uint64_t shrunken = lrd_shard_shrunken_locked(shard);
+    if (supplied && shrunken && shrunken <= need.buckets) {
       lrd_shard_start_move_locked(shard, need.memory);
       need.supplied = LRD_NEED_NOTHING;
     }
@@ -303,7 +298,7 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change) {
     bool moved = lrd_shard_move_locked(shard, buckets_per_slice);
     change->moving = moved && lrd_shard_moves_locked(shard);
   }
-  lrd_retire_collect_locked(shard, change);
+  if (collect) lrd_retire_collect_locked(shard, change);
   unlock(cache, shard);
   lrd_need_drop(&need);
   return true;

@@ -14,11 +14,9 @@ static size_t lanes_bytes(uint32_t capacity) {
 /// Makes the array of lanes at least `capacity` long. False without memory.
 static bool grow_lanes(lrd_cache *cache, uint32_t capacity) LRD_EXCLUDES(cache->admin) {
   uint32_t rounded = 8;
-  while (rounded < capacity)
-    rounded *= 2;
+  while (rounded < capacity) rounded *= 2;
   lrd_lanes *grown = lrd_alloc_zeroed(lanes_bytes(rounded), _Alignof(lrd_lanes));
-  if (!grown)
-    return false;
+  if (!grown) return false;
   grown->capacity = rounded;
   lrd_lock_acquire(&cache->admin);
   lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
@@ -32,16 +30,14 @@ static bool grow_lanes(lrd_cache *cache, uint32_t capacity) LRD_EXCLUDES(cache->
     atomic_store_explicit(&cache->lanes, grown, memory_order_release);
   }
   lrd_lock_release(&cache->admin);
-  if (!used)
-    lrd_free(grown, lanes_bytes(rounded), _Alignof(lrd_lanes));
+  if (!used) lrd_free(grown, lanes_bytes(rounded), _Alignof(lrd_lanes));
   return true;
 }
 
 /// Makes the calling thread's lane and stores it in the cache's array.
 static lrd_lane *make_lane(lrd_cache *cache, uint32_t index) LRD_EXCLUDES(cache->admin) {
   lrd_lane *lane = lrd_alloc_zeroed(sizeof *lane, _Alignof(lrd_lane));
-  if (!lane)
-    return NULL;
+  if (!lane) return NULL;
   lane->thread = lrd_self;
   lane->flush_at = LRD_BATCH;
   lrd_lock_acquire(&cache->admin);
@@ -53,17 +49,14 @@ static lrd_lane *make_lane(lrd_cache *cache, uint32_t index) LRD_EXCLUDES(cache-
 }
 
 lrd_lane *lrd_lane_attach(lrd_cache *cache) {
-  if (!lrd_self && !lrd_thread_register())
-    return NULL;
+  if (!lrd_self && !lrd_thread_register()) return NULL;
   uint32_t index = lrd_self->index;
   lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
-  if (index >= lanes->capacity && !grow_lanes(cache, index + 1))
-    return NULL;
+  if (index >= lanes->capacity && !grow_lanes(cache, index + 1)) return NULL;
   lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
   // Relaxed: the thread reads what it, or the one before it in this record, stored.
   lrd_lane *lane = atomic_load_explicit(&lanes->lane[index], memory_order_relaxed);
-  if (!lane)
-    lane = make_lane(cache, index);
+  if (!lane) lane = make_lane(cache, index);
 #if defined(__linux__)
   bool hit_path = lrd_platform_asymmetric;
 #else
@@ -109,34 +102,29 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
   }
   for (; shards; shards &= shards - 1) {
     lrd_shard *shard = &cache->shards[__builtin_ctzll(shards)];
-    if (!lrd_lock_try(&shard->lock))
-      continue;
+    if (!lrd_lock_try(&shard->lock)) continue;
     lrd_lane_apply_locked(cache, lane, shard);
     // A mark left meanwhile is put back: the next holder, or the next try, will honour it.
-    if (lrd_lock_release(&shard->lock))
-      lrd_lock_mark(&shard->lock);
+    if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   }
   lane->flush_at = lane->touches < LRD_BATCH ? LRD_BATCH : lane->touches + LRD_BATCH / 4;
-  if (lane->touches + LRD_BATCH / 4 <= LRD_BATCH_MOST)
-    return;
+  if (lane->touches + LRD_BATCH / 4 <= LRD_BATCH_MOST) return;
   uint32_t dropped = lane->touches / 2;
   memmove(lane->touch, lane->touch + dropped, (lane->touches - dropped) * sizeof(lrd_touch));
   lane->touches -= dropped;
   lane->flush_at = LRD_BATCH_MOST;
-  atomic_fetch_add_explicit(&lane->dropped, dropped, memory_order_relaxed);
+  uint64_t before = atomic_load_explicit(&lane->dropped, memory_order_relaxed);
+  atomic_store_explicit(&lane->dropped, before + dropped, memory_order_relaxed);
 }
 #pragma clang diagnostic pop
 
 lrd_entry *lrd_slot_take(lrd_cache *cache, lrd_lane *lane) {
   uint32_t id;
   if (!lane) {
-    if (!lrd_pool_take(&cache->pool, &id, 1))
-      return NULL;
+    if (!lrd_pool_take(&cache->pool, &id, 1)) return NULL;
   } else {
-    if (!lane->spares)
-      lane->spares = lrd_pool_take(&cache->pool, lane->spare, LRD_SPARES / 2);
-    if (!lane->spares)
-      return NULL;
+    if (!lane->spares) lane->spares = lrd_pool_take(&cache->pool, lane->spare, LRD_SPARES / 2);
+    if (!lane->spares) return NULL;
     id = lane->spare[--lane->spares];
   }
   lrd_entry *entry = lrd_pool_entry(&cache->pool, id);

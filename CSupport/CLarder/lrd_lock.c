@@ -7,11 +7,9 @@ static const int spin_limit = 60;
 void lrd_lock_acquire_slow(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
   for (int spins = 0; spins < spin_limit; spins++) {
     uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
-    if (word & LRD_PARKED)
-      break;
+    if (word & LRD_PARKED) break;
     if (!(word & LRD_LOCKED)) {
-      if (lrd_lock_try(lock))
-        return;
+      if (lrd_lock_try(lock)) return;
       continue;
     }
     lrd_pause();
@@ -25,8 +23,7 @@ void lrd_lock_acquire_slow(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
                                                  memory_order_relaxed)) {
         continue;
       }
-      if (!(word & LRD_LOCKED))
-        return;
+      if (!(word & LRD_LOCKED)) return;
     }
     lrd_park(&lock->word, wanted, 0);
     word = atomic_load_explicit(&lock->word, memory_order_relaxed);

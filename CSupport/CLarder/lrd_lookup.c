@@ -10,7 +10,7 @@ static void publish(_Atomic(uintptr_t) *slot, const void *pointer) LRD_NONBLOCKI
 /// What one pass over a chain came to.
 typedef enum lrd_pass { LRD_FOUND, LRD_ABSENT, LRD_DISTURBED } lrd_pass;
 
-/// Looks through the chain of `hash` in `table`, which a hazard protects, as part of `root`.
+/// Looks through the chain of `hash` in `table`, as part of `root`; hazards protect both.
 static lrd_pass search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_hazard *hazard,
                        uint64_t hash, uint64_t link, lrd_entry **found) LRD_NONBLOCKING {
   lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
@@ -21,24 +21,20 @@ static lrd_pass search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_
       _Atomic(uint64_t) *slot = &bucket->slots[__builtin_ctz(bits) / 4];
       uint64_t word = atomic_load_explicit(slot, memory_order_acquire);
       lrd_entry *entry = lrd_table_entry(word);
-      if (!entry)
-        return LRD_DISTURBED;
+      if (!entry) return LRD_DISTURBED;
       publish(&hazard->entry, entry);
       if (atomic_load_explicit(slot, memory_order_relaxed) != word ||
           atomic_load_explicit(&shard->root, memory_order_relaxed) != root) {
         return LRD_DISTURBED;
       }
-      if (!lrd_entry_may_match(entry, hash))
-        continue;
+      if (!lrd_entry_may_match(entry, hash)) continue;
       *found = entry;
       return LRD_FOUND;
     }
     // The same link at every step keeps the walk inside one chain although buckets are reused.
     atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&head->link, memory_order_relaxed) != link)
-      return LRD_DISTURBED;
-    if (!(next & LRD_LINK_OVERFLOW))
-      return LRD_ABSENT;
+    if (atomic_load_explicit(&head->link, memory_order_relaxed) != link) return LRD_DISTURBED;
+    if (!(next & LRD_LINK_OVERFLOW)) return LRD_ABSENT;
     bucket = lrd_table_overflow(table, (next & LRD_LINK_OVERFLOW) - 1);
     next = atomic_load_explicit(&bucket->link, memory_order_acquire);
   }
@@ -53,23 +49,22 @@ lrd_entry *lrd_find_slow(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NO
     lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
     lrd_table *table = root;
     publish(&hazard->table, root);
-    if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
-      continue;
+    if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) continue;
     lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
     uint64_t link = atomic_load_explicit(&head->link, memory_order_acquire);
     if (link & LRD_LINK_MOVED) {
-      // While root is the root, its successor is not retired, so its hazard may replace root's.
+      // While root is the root, its successor is not retired. Root keeps its own hazard: freed, its
+      // address could be that of a later root, and the comparisons below would mean nothing.
       table = atomic_load_explicit(&root->next, memory_order_acquire);
-      publish(&hazard->table, table);
-      if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
-        continue;
+      publish(&hazard[1].table, table);
+      if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) continue;
       head = &table->bucket[lrd_table_index(table, hash)];
       link = atomic_load_explicit(&head->link, memory_order_acquire);
     }
     pass = search(shard, root, table, hazard, hash, link, &found);
   }
-  lrd_hazard_clear(&hazard->table);
-  if (!found)
-    lrd_hazard_clear(&hazard->entry);
+  lrd_hazard_clear(&hazard[0].table);
+  lrd_hazard_clear(&hazard[1].table);
+  if (!found) lrd_hazard_clear(&hazard->entry);
   return found;
 }

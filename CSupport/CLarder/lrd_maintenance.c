@@ -22,33 +22,66 @@ static void nap(uint64_t nanoseconds) {
 /// What a visit leaves. LATER: a reader holds entries, or the foreground is busy.
 typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
 
+static void destroy_ready(lrd_cache *cache, lrd_change *change) {
+  for (lrd_entry *entry; (entry = lrd_chain_take(&change->ready, &cache->pool));) {
+    cache->hooks.destroy(cache->hooks.context, entry);
+    lrd_slot_give(cache, NULL, entry);
+  }
+}
+
+/// Destroys proven entries, a handful between two tries of the lock, so that reclaim() and the end of
+/// the cache find nearly all of them in the shard. False when the lock was busy.
+static bool destroy_proven(lrd_cache *cache, lrd_shard *shard) {
+  for (;;) {
+    lrd_change change = {0};
+    if (!lrd_lock_try_or_mark(&shard->lock)) return false;
+    lrd_retire_take_proven_locked(cache, shard, &change, LRD_DESTROY_STEP);
+    lrd_change_cancel(cache, shard);
+    if (!change.ready.head) return true;
+    destroy_ready(cache, &change);
+  }
+}
+
+/// Scans what was taken from the shard and puts it back. True when something is held by a reader.
+static bool scan(lrd_cache *cache, lrd_shard *shard, lrd_change *change) {
+  lrd_chain held = {0}, free = {0};
+  if (!change->suspect.head && !change->tables) return false;
+  lrd_retire_scan(cache, change, &held, &free);
+  bool waits = held.head || change->tables;
+  while (!lrd_lock_try_or_mark(&shard->lock)) {
+    // Nobody waits for what is free; what is held has to go back, however long that takes.
+    lrd_chain_append(&change->ready, &free);
+    destroy_ready(cache, change);
+    if (!waits) return false;
+    nap(shortest_nap);
+  }
+  lrd_retire_put_back_locked(cache, shard, change, &held, &free, LRD_RETIRED_MOST);
+  lrd_change_cancel(cache, shard);
+  destroy_ready(cache, change);
+  return waits;
+}
+
 /// Works on one shard, in slices between which the lock is free.
 static progress service_shard(lrd_cache *cache, lrd_shard *shard) {
-  for (int slice = 0; slice < slices_per_visit; slice++) {
-    lrd_change change = {0};
-    bool reached = lrd_shard_service(cache, shard, &change);
-    bool left = lrd_retire_settle(cache, &change, 0);
-    for (lrd_entry *entry; (entry = lrd_chain_take(&change.ready, &cache->pool));) {
-      cache->hooks.destroy(cache->hooks.context, entry);
-      lrd_slot_give(cache, NULL, entry);
-    }
-    if (!reached)
-      return LATER;
-    if (!change.moving)
-      return left ? LATER : DONE;
+  lrd_change change = {0};
+  bool reached = lrd_shard_service(cache, shard, &change, true);
+  bool waits = scan(cache, shard, &change);
+  if (!reached || !destroy_proven(cache, shard)) return LATER;
+  for (int slice = 1; change.moving && slice < slices_per_visit; slice++) {
+    if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return DONE;
+    change.moving = false;
+    if (!lrd_shard_service(cache, shard, &change, false)) return LATER;
   }
-  return MORE_TO_DO;
+  if (change.moving) return MORE_TO_DO;
+  return waits ? LATER : DONE;
 }
 
 /// Works on every shard once.
 static progress service(lrd_cache *cache) {
   progress worst = DONE;
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    if (atomic_load_explicit(&cache->closed, memory_order_acquire))
-      return DONE;
     progress one = service_shard(cache, &cache->shards[i]);
-    if (one == MORE_TO_DO || worst == DONE)
-      worst = one;
+    if (one == MORE_TO_DO || worst == DONE) worst = one;
   }
   return worst;
 }
@@ -85,8 +118,7 @@ static void run(void) {
       // Cleared first: what is left after this visit asks again.
       atomic_exchange_explicit(&cache->queued, 0, memory_order_acq_rel);
       progress left = service(cache);
-      if (left == MORE_TO_DO || worst == DONE)
-        worst = left;
+      if (left == MORE_TO_DO || worst == DONE) worst = left;
       if (left != DONE && atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel) == 0) {
         put_back(cache);
       } else {
@@ -97,16 +129,13 @@ static void run(void) {
     // A value's destruction may have used a cache on this thread; alone means alone again.
     lrd_thread_unregister();
     pause = worst == LATER ? pause * 2 : shortest_nap;
-    if (pause > longest_nap)
-      pause = longest_nap;
+    if (pause > longest_nap) pause = longest_nap;
   }
 }
 
 void lrd_maintenance_request(lrd_cache *cache) {
-  if (atomic_load_explicit(&cache->queued, memory_order_relaxed))
-    return;
-  if (atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel))
-    return;
+  if (atomic_load_explicit(&cache->queued, memory_order_relaxed)) return;
+  if (atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel)) return;
   atomic_fetch_add_explicit(&cache->references, 1, memory_order_relaxed);
   lrd_lock_acquire(&queue_lock);
   bool start = !running;
@@ -140,11 +169,6 @@ void lrd_maintenance_after_fork_parent(void) LRD_UNCHECKED_LOCKS {
 
 void lrd_maintenance_after_fork_child(void) LRD_UNCHECKED_LOCKS {
   running = false;
-  while (queue) {
-    lrd_cache *cache = queue;
-    queue = cache->next_queued;
-    atomic_store_explicit(&cache->queued, 0, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&cache->references, 1, memory_order_relaxed);
-  }
+  queue = NULL;
   lrd_lock_reset(&queue_lock);
 }

@@ -31,6 +31,14 @@ void lrd_platform_start(void) {
 #endif
 }
 
+void lrd_platform_after_fork(void) {
+#if defined(__linux__)
+  if (lrd_platform_asymmetric) {
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  }
+#endif
+}
+
 void lrd_fence_heavy(void) {
   // The full fence orders the caller itself; membarrier orders every other running thread.
   atomic_thread_fence(memory_order_seq_cst);
@@ -79,18 +87,14 @@ static size_t mapped_bytes(size_t bytes) {
 
 void *lrd_extent_map(size_t bytes) {
   size_t length = mapped_bytes(bytes);
-  if (length < bytes || length + huge_page < length)
-    return NULL;
+  if (length < bytes || length + huge_page < length) return NULL;
   char *start =
       mmap(NULL, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
-  if (start == MAP_FAILED)
-    return NULL;
+  if (start == MAP_FAILED) return NULL;
   char *aligned = (char *)lrd_round_up((uintptr_t)start, huge_page);
-  if (aligned != start)
-    munmap(start, (size_t)(aligned - start));
+  if (aligned != start) munmap(start, (size_t)(aligned - start));
   size_t behind = (size_t)(start + length + huge_page - (aligned + length));
-  if (behind)
-    munmap(aligned + length, behind);
+  if (behind) munmap(aligned + length, behind);
 #if defined(MADV_HUGEPAGE)
   madvise(aligned, length, MADV_HUGEPAGE);
 #endif
@@ -113,8 +117,7 @@ bool lrd_thread_spawn(void (*body)(void)) {
   pthread_t thread;
   bool started = pthread_create(&thread, NULL, run_body, (void *)body) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (started)
-    pthread_detach(thread);
+  if (started) pthread_detach(thread);
   return started;
 }
 

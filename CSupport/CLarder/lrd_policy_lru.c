@@ -19,14 +19,11 @@ static void lru_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entri
   // Each move touches two neighbours: loading all of them first overlaps the cache misses.
   for (uint32_t i = 0; count > 1 && i < count; i++) {
     const lrd_entry *entry = entries[i];
-    if (entry->prev != LRD_NIL)
-      LRD_PREFETCH(lrd_slots_entry(slots, entry->prev));
-    if (entry->next != LRD_NIL)
-      LRD_PREFETCH(lrd_slots_entry(slots, entry->next));
+    if (entry->prev != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, entry->prev));
+    if (entry->next != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, entry->next));
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (entries[i]->prev == LRD_NIL)
-      continue;
+    if (entries[i]->prev == LRD_NIL) continue;
     uint32_t id = lrd_list_remove(&order->recency, slots, entries[i]);
     lrd_list_add_hottest(&order->recency, slots, entries[i], id);
   }

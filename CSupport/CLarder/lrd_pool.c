@@ -22,8 +22,7 @@ static const size_t largest_page = (size_t)2 << 20;
 static const size_t page_alignment = 64;
 
 static uint32_t slots_in(const lrd_pool *pool, size_t page_bytes) {
-  if (page_bytes < pool->first_slot + pool->stride)
-    return 0;
+  if (page_bytes < pool->first_slot + pool->stride) return 0;
   return (uint32_t)((page_bytes - pool->first_slot) / pool->stride);
 }
 
@@ -37,17 +36,14 @@ bool lrd_pool_open(lrd_pool *pool, size_t entry_bytes, size_t alignment) {
   pool->stride = lrd_round_up(entry_bytes, pool->alignment);
   pool->first_slot = lrd_round_up(sizeof(lrd_page), pool->alignment);
   uint32_t most = slots_in(pool, largest_page);
-  if (most == 0)
-    most = 1;
-  while (((uint32_t)1 << pool->page_shift) < most)
-    pool->page_shift++;
+  if (most == 0) most = 1;
+  while (((uint32_t)1 << pool->page_shift) < most) pool->page_shift++;
   pool->slot_mask = ((uint32_t)1 << pool->page_shift) - 1;
   pool->free_number = LRD_NIL;
   uint32_t capacity = 4;
   lrd_directory *directory =
       lrd_alloc_zeroed(sizeof *directory + capacity * sizeof(char *), _Alignof(lrd_directory));
-  if (!directory)
-    return false;
+  if (!directory) return false;
   directory->capacity = capacity;
   atomic_store_explicit(&pool->directory, directory, memory_order_relaxed);
   return true;
@@ -60,8 +56,7 @@ static lrd_page *page_of_slots(const lrd_pool *pool, char *slots) {
 void lrd_pool_close(lrd_pool *pool) {
   lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_relaxed);
   for (uint32_t i = 0; i < pool->pages; i++) {
-    if (!directory->slots[i])
-      continue;
+    if (!directory->slots[i]) continue;
     lrd_page *page = page_of_slots(pool, directory->slots[i]);
     LRD_UNPOISON(page, page->bytes);
     lrd_free(page, page->bytes, alignment_of_pages(pool));
@@ -77,8 +72,7 @@ void lrd_pool_close(lrd_pool *pool) {
 static void link_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock) {
   page->roomier = NULL;
   page->fuller = pool->with_room;
-  if (pool->with_room)
-    pool->with_room->roomier = page;
+  if (pool->with_room) pool->with_room->roomier = page;
   pool->with_room = page;
 }
 
@@ -88,8 +82,7 @@ static void unlink_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool
   } else {
     pool->with_room = page->fuller;
   }
-  if (page->fuller)
-    page->fuller->roomier = page->roomier;
+  if (page->fuller) page->fuller->roomier = page->roomier;
 }
 
 static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
@@ -97,8 +90,7 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
   uint32_t taken = 0;
   while (taken < wanted && pool->with_room) {
     lrd_page *page = pool->with_room;
-    if (page->free == page->slots)
-      pool->empty_pages--;
+    if (page->free == page->slots) pool->empty_pages--;
     while (taken < wanted && page->free) {
       uint32_t id;
       if (page->free_head != LRD_NIL) {
@@ -112,8 +104,7 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
       page->free--;
       ids[taken++] = id;
     }
-    if (!page->free)
-      unlink_page_locked(pool, page);
+    if (!page->free) unlink_page_locked(pool, page);
   }
   return taken;
 }
@@ -121,8 +112,7 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
 /// The size the next page should have: as much again as there is, within the bounds.
 static size_t next_page_bytes(const lrd_pool *pool, size_t mapped) {
   size_t bytes = smallest_page;
-  while (bytes < largest_page && (bytes < mapped || slots_in(pool, bytes) < 8))
-    bytes *= 2;
+  while (bytes < largest_page && (bytes < mapped || slots_in(pool, bytes) < 8)) bytes *= 2;
   size_t least = pool->first_slot + pool->stride;
   return bytes < least ? least : bytes;
 }
@@ -132,10 +122,8 @@ static size_t next_page_bytes(const lrd_pool *pool, size_t mapped) {
 static bool install_directory_locked(lrd_pool *pool, uint32_t number, lrd_directory **grown)
     LRD_REQUIRES(pool->lock) {
   lrd_directory *current = atomic_load_explicit(&pool->directory, memory_order_relaxed);
-  if (number < current->capacity)
-    return true;
-  if (!*grown || (*grown)->capacity <= number)
-    return false;
+  if (number < current->capacity) return true;
+  if (!*grown || (*grown)->capacity <= number) return false;
   memcpy((*grown)->slots, current->slots, current->capacity * sizeof(char *));
   (*grown)->smaller = current;
   atomic_store_explicit(&pool->directory, *grown, memory_order_release);
@@ -144,8 +132,7 @@ static bool install_directory_locked(lrd_pool *pool, uint32_t number, lrd_direct
 }
 
 static void free_directory(lrd_directory *directory) {
-  if (!directory)
-    return;
+  if (!directory) return;
   lrd_free(directory, sizeof *directory + directory->capacity * sizeof(char *),
            _Alignof(lrd_directory));
 }
@@ -154,8 +141,7 @@ static void free_directory(lrd_directory *directory) {
 static bool add_page(lrd_pool *pool, size_t mapped) LRD_EXCLUDES(pool->lock) {
   size_t bytes = next_page_bytes(pool, mapped);
   lrd_page *page = lrd_alloc(bytes, alignment_of_pages(pool));
-  if (!page)
-    return false;
+  if (!page) return false;
   memset(page, 0, sizeof *page);
   page->bytes = bytes;
   page->slots = slots_in(pool, bytes);
@@ -172,8 +158,7 @@ static bool add_page(lrd_pool *pool, size_t mapped) LRD_EXCLUDES(pool->lock) {
       if (number == pool->free_number) {
         pool->free_number = LRD_NIL;
         for (uint32_t i = 0; i < pool->pages; i++) {
-          if (!directory->slots[i] && i != number)
-            pool->free_number = i;
+          if (!directory->slots[i] && i != number) pool->free_number = i;
         }
       } else {
         pool->pages++;
@@ -186,18 +171,15 @@ static bool add_page(lrd_pool *pool, size_t mapped) LRD_EXCLUDES(pool->lock) {
       added = true;
     }
     lrd_lock_release(&pool->lock);
-    if (added || !numbered)
-      break;
+    if (added || !numbered) break;
     free_directory(grown);
     uint32_t capacity = 2 * (number + 1);
     grown = lrd_alloc_zeroed(sizeof *grown + capacity * sizeof(char *), _Alignof(lrd_directory));
-    if (!grown)
-      break;
+    if (!grown) break;
     grown->capacity = capacity;
   }
   free_directory(grown);
-  if (!added)
-    lrd_free(page, bytes, alignment_of_pages(pool));
+  if (!added) lrd_free(page, bytes, alignment_of_pages(pool));
   return added;
 }
 
@@ -207,8 +189,7 @@ uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
     uint32_t taken = take_locked(pool, ids, wanted);
     size_t mapped = pool->mapped;
     lrd_lock_release(&pool->lock);
-    if (taken || !add_page(pool, mapped))
-      return taken;
+    if (taken || !add_page(pool, mapped)) return taken;
   }
 }
 
@@ -222,10 +203,8 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
   entry->state = LRD_ENTRY_FREE;
   LRD_POISON(entry + 1, pool->stride - sizeof *entry);
   page->free_head = id;
-  if (page->free++ == 0)
-    link_page_locked(pool, page);
-  if (page->free < page->slots)
-    return NULL;
+  if (page->free++ == 0) link_page_locked(pool, page);
+  if (page->free < page->slots) return NULL;
   if (pool->empty_pages == 0) {
     pool->empty_pages = 1;
     return NULL;
@@ -242,8 +221,7 @@ void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count) {
   lrd_lock_acquire(&pool->lock);
   for (uint32_t i = 0; i < count; i++) {
     lrd_page *page = give_locked(pool, ids[i]);
-    if (!page)
-      continue;
+    if (!page) continue;
     page->fuller = emptied;
     emptied = page;
   }

@@ -12,8 +12,7 @@ static lrd_cache *newest;
 static void for_all_locks(void (*apply)(lrd_lock *lock)) {
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     apply(&cache->admin);
-    for (uint32_t i = 0; i <= cache->shard_mask; i++)
-      apply(&cache->shards[i].lock);
+    for (uint32_t i = 0; i <= cache->shard_mask; i++) apply(&cache->shards[i].lock);
     apply(&cache->pool.lock);
   }
 }
@@ -39,8 +38,34 @@ static void after_fork_parent(void) LRD_UNCHECKED_LOCKS {
   lrd_maintenance_after_fork_parent();
 }
 
+/// Makes a cache's lanes what they are between two calls, but for that of the only thread left: the
+/// others may have been copied in the middle of one. Their spare slots are lost.
+static void reset_lanes(lrd_cache *cache) {
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  for (uint32_t i = 0; i < lanes->capacity; i++) {
+    lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_relaxed);
+    if (!lane || (lrd_self && lane->thread == lrd_self)) continue;
+    lane->touches = 0;
+    lane->flush_at = LRD_BATCH;
+    lane->spares = 0;
+    lane->destroying = false;
+    lane->deferred = false;
+  }
+}
+
+/// The maintenance thread is gone with its references; what it was destroying stays undestroyed.
+static void reset_caches(void) {
+  for (lrd_cache *cache = newest; cache; cache = cache->older) {
+    reset_lanes(cache);
+    atomic_store_explicit(&cache->queued, 0, memory_order_relaxed);
+    if (atomic_load_explicit(&cache->closed, memory_order_relaxed)) continue;
+    atomic_store_explicit(&cache->references, 1, memory_order_relaxed);
+  }
+}
+
 static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
   for_all_locks(lrd_lock_reset);
+  reset_caches();
   lrd_thread_after_fork_child();
   lrd_lock_reset(&caches_lock);
   lrd_maintenance_after_fork_child();
@@ -49,17 +74,17 @@ static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
 /// Forgets the ending thread's lanes, which go to the next thread with its record, and notes its
 /// last hits in the order of every cache it has used: a batch does not outlive its thread.
 static void apply_last_hits(lrd_thread *thread) {
-  for (int i = 0; i < LRD_NEAR_LANES; i++)
-    lrd_near[i] = (lrd_near_lane){0, NULL};
+  for (int i = 0; i < LRD_NEAR_LANES; i++) lrd_near[i] = (lrd_near_lane){0, NULL};
   lrd_lock_acquire(&caches_lock);
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
-    if (thread->index >= lanes->capacity)
-      continue;
+    if (thread->index >= lanes->capacity) continue;
     lrd_lane *lane = atomic_load_explicit(&lanes->lane[thread->index], memory_order_acquire);
     for (uint32_t i = 0; lane && lane->touches && i <= cache->shard_mask; i++) {
-      lrd_change_begin(cache, lane, &cache->shards[i]);
-      lrd_change_cancel(cache, &cache->shards[i]);
+      lrd_shard *shard = &cache->shards[i];
+      lrd_change_begin(cache, lane, shard);
+      // A mark goes back: the maintenance queue's lock may not be taken under this one.
+      if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
     }
   }
   lrd_lock_release(&caches_lock);
@@ -83,8 +108,7 @@ void lrd_process_add(lrd_cache *cache) {
   lrd_lock_acquire(&caches_lock);
   cache->older = newest;
   cache->newer = NULL;
-  if (newest)
-    newest->newer = cache;
+  if (newest) newest->newer = cache;
   newest = cache;
   lrd_lock_release(&caches_lock);
 }
@@ -96,7 +120,6 @@ void lrd_process_remove(lrd_cache *cache) {
   } else {
     newest = cache->older;
   }
-  if (cache->older)
-    cache->older->newer = cache->newer;
+  if (cache->older) cache->older->newer = cache->newer;
   lrd_lock_release(&caches_lock);
 }

@@ -48,13 +48,10 @@ static void note_hazard(void *context, uintptr_t pointer) {
 static bool is_held(const hazard_set *set, const void *candidate) {
   uintptr_t pointer = (uintptr_t)candidate;
   uint32_t bit = filter_bit(pointer);
-  if (!(set->filter[bit / 64] >> bit % 64 & 1))
-    return false;
-  if (set->overflowed)
-    return true;
+  if (!(set->filter[bit / 64] >> bit % 64 & 1)) return false;
+  if (set->overflowed) return true;
   for (size_t i = 0; i < set->count; i++) {
-    if (set->pointers[i] == pointer)
-      return true;
+    if (set->pointers[i] == pointer) return true;
   }
   return false;
 }
@@ -90,8 +87,7 @@ static uint64_t retired_cost_most(lrd_cache *cache) {
 
 static bool gathered_enough(lrd_cache *cache, const lrd_chain *chain, uint32_t guarded) {
   // Entries seen in readers' hands are not worth another scan until as many more have come.
-  if (chain->count >= LRD_RETIRED_MOST / 2 + 2 * guarded)
-    return true;
+  if (chain->count >= LRD_RETIRED_MOST / 2 + 2 * guarded) return true;
   return chain->count > 2 * guarded && chain->cost > retired_cost_most(cache) / 2;
 }
 
@@ -112,27 +108,31 @@ static void retire_alone_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
 
 static void take_tables_locked(lrd_shard *shard, lrd_change *change) LRD_REQUIRES(shard->lock) {
   lrd_table *last = shard->retired_tables;
-  if (!last)
-    return;
-  while (last->retired_next)
-    last = last->retired_next;
+  if (!last) return;
+  while (last->retired_next) last = last->retired_next;
   last->retired_next = change->tables;
   change->tables = shard->retired_tables;
   shard->retired_tables = NULL;
 }
 
 void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) {
+  change->shard = shard;
   lrd_chain_append(&change->suspect, &shard->retired);
-  lrd_chain_append(&change->ready, &shard->proven);
   shard->guarded = 0;
   take_tables_locked(shard, change);
+}
+
+void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                                   uint32_t most) {
+  for (uint32_t i = 0; i < most && shard->proven.head; i++) {
+    lrd_chain_add(&change->ready, lrd_chain_take(&shard->proven, &cache->pool));
+  }
 }
 
 void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed) {
   change->shard = shard;
   bool idle = !removed->head && !shard->retired.head && !shard->proven.head;
-  if (idle && !shard->retired_tables)
-    return;
+  if (idle && !shard->retired_tables) return;
   if (lrd_thread_is_solitary()) {
     retire_alone_locked(cache, shard, change, removed);
   } else {
@@ -142,15 +142,12 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
       shard->guarded = 0;
     }
   }
-  for (int i = 0; i < LRD_DESTROY_STEP && shard->proven.head; i++) {
-    lrd_chain_add(&change->ready, lrd_chain_take(&shard->proven, &cache->pool));
-  }
+  lrd_retire_take_proven_locked(cache, shard, change, LRD_DESTROY_STEP);
   take_tables_locked(shard, change);
   change->unsettled |= shard->retired.head || shard->proven.head;
 }
 
-/// Scans all hazard slots; `suspect` is split into `held` and `free`, `tables` keeps those held.
-static void scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free) {
+void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free) {
   hazard_set set;
   memset(set.filter, 0, sizeof set.filter);
   set.pointers = set.near;
@@ -158,7 +155,7 @@ static void scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chai
   set.capacity = near_pointers;
   set.overflowed = false;
   // Everything in `suspect` and `tables` was unlinked before this fence; its partner is the light
-  // fence in every lrd_hazard_set().
+  // fence behind every hazard a reader publishes.
   lrd_fence_heavy();
   lrd_thread_visit_hazards(note_hazard, &set);
   split(&set, &cache->pool, &change->suspect, held, free);
@@ -168,10 +165,8 @@ static void scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chai
   }
 }
 
-/// Puts what a scan found back into a shard: what is held to be scanned again, what is free to be
-/// destroyed a handful at a time.
-static void put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *held,
-                            lrd_chain *free, uint32_t proven_most) LRD_REQUIRES(shard->lock) {
+void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                                lrd_chain *held, lrd_chain *free, uint32_t proven_most) {
   shard->guarded += held->count;
   lrd_chain_append(&shard->retired, held);
   lrd_chain_append(&shard->proven, free);
@@ -190,14 +185,12 @@ static void put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *chan
 
 bool lrd_retire_settle(lrd_cache *cache, lrd_change *change, uint32_t proven_most) {
   lrd_chain held = {0}, free = {0};
-  if (change->suspect.head || change->tables)
-    scan(cache, change, &held, &free);
-  if (!proven_most)
-    lrd_chain_append(&change->ready, &free);
+  if (change->suspect.head || change->tables) lrd_retire_scan(cache, change, &held, &free);
+  if (!proven_most) lrd_chain_append(&change->ready, &free);
   if (held.head || free.head || change->tables) {
     lrd_shard *shard = change->shard ? change->shard : &cache->shards[0];
     lrd_lock_acquire(&shard->lock);
-    put_back_locked(cache, shard, change, &held, &free, proven_most);
+    lrd_retire_put_back_locked(cache, shard, change, &held, &free, proven_most);
     lrd_change_cancel(cache, shard);
   }
   bool unsettled = change->unsettled;
@@ -208,8 +201,7 @@ bool lrd_retire_settle(lrd_cache *cache, lrd_change *change, uint32_t proven_mos
 /// An inner call, made by a destruction, leaves its garbage to the outermost one, so that
 /// destructions which insert cannot nest without end.
 static void defer_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  if (!change->ready.head)
-    return;
+  if (!change->ready.head) return;
   lrd_shard *shard = &cache->shards[0];
   lrd_lock_acquire(&shard->lock);
   lrd_chain_append(&shard->proven, &change->ready);
@@ -232,28 +224,22 @@ static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_change *change) 
 
 lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
   bool due = change->suspect.head || change->tables || change->unsettled;
-  if (due && lrd_retire_settle(cache, change, LRD_RETIRED_MOST / 2))
-    lrd_maintenance_request(cache);
-  if (LRD_LIKELY(!change->ready.head && !change->destroys))
-    return NULL;
+  if (due && lrd_retire_settle(cache, change, LRD_RETIRED_MOST / 2)) lrd_maintenance_request(cache);
+  if (LRD_LIKELY(!change->ready.head && !change->destroys)) return NULL;
   if (lane && lane->destroying && !change->destroys) {
     defer_garbage(cache, lane, change);
     return NULL;
   }
-  if (lane && lane->deferred && !change->ready.head)
-    take_deferred(cache, lane, change);
+  if (lane && lane->deferred && !change->ready.head) take_deferred(cache, lane, change);
   lrd_entry *entry = lrd_chain_take(&change->ready, &cache->pool);
   change->destroys = entry != NULL;
-  if (lane)
-    lane->destroying = entry != NULL;
+  if (lane) lane->destroying = entry != NULL;
   return entry;
 }
 
-void lrd_change_retire(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  (void)lane;
-  if (!change->removed.head)
-    return;
-  lrd_shard *shard = &cache->shards[0];
+void lrd_change_retire(lrd_cache *cache, lrd_change *change) {
+  if (!change->removed.head) return;
+  lrd_shard *shard = change->shard ? change->shard : &cache->shards[0];
   lrd_lock_acquire(&shard->lock);
   lrd_retire_locked(cache, shard, change, &change->removed);
   lrd_change_cancel(cache, shard);
@@ -264,8 +250,8 @@ void lrd_change_reclaim(lrd_cache *cache, lrd_change *change) {
     lrd_shard *shard = &cache->shards[i];
     lrd_lock_acquire(&shard->lock);
     lrd_retire_collect_locked(shard, change);
+    lrd_chain_append(&change->ready, &shard->proven);
     lrd_change_cancel(cache, shard);
   }
-  if (lrd_retire_settle(cache, change, 0))
-    lrd_maintenance_request(cache);
+  if (lrd_retire_settle(cache, change, 0)) lrd_maintenance_request(cache);
 }

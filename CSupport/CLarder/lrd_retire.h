@@ -10,8 +10,22 @@
 void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
-/// Takes all that waits in a shard: retired entries and tables to be scanned, proven ones as ready.
+/// Takes what waits in a shard to be scanned: retired entries and tables.
 void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) LRD_REQUIRES(shard->lock);
+
+/// Makes up to `most` proven entries ready.
+void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                                   uint32_t most) LRD_REQUIRES(shard->lock);
+
+/// Scans all hazard slots: splits `change->suspect` into what some reader holds and what none does, and
+/// frees those of `change->tables` that no reader is inside.
+void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free);
+
+/// Puts what a scan left back into a shard: what is held to be scanned again, what is free to be
+/// destroyed a handful at a time; what exceeds `proven_most` or the retire cost becomes ready.
+void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                                lrd_chain *held, lrd_chain *free, uint32_t proven_most)
+    LRD_REQUIRES(shard->lock);
 
 /// Scans what the change has gathered, frees tables no reader is inside, puts back what some reader
 /// holds. Of the entries nobody holds up to `proven_most` wait in the shard, the rest become ready.

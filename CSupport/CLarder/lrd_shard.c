@@ -19,8 +19,7 @@ void lrd_shard_close(lrd_shard *shard) {
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
   lrd_table_destroy(root);
-  if (next)
-    lrd_table_destroy(next);
+  if (next) lrd_table_destroy(next);
   while (shard->retired_tables) {
     lrd_table *table = shard->retired_tables;
     shard->retired_tables = table->retired_next;
@@ -29,8 +28,7 @@ void lrd_shard_close(lrd_shard *shard) {
 }
 
 void lrd_need_drop(lrd_need *need) {
-  if (need->supplied == LRD_NEED_TABLE)
-    lrd_table_destroy(need->memory);
+  if (need->supplied == LRD_NEED_TABLE) lrd_table_destroy(need->memory);
   if (need->supplied == LRD_NEED_OVERFLOW) {
     lrd_free(need->memory, need->memory_bytes, _Alignof(lrd_bucket));
   }
@@ -42,15 +40,13 @@ bool lrd_need_supply(lrd_need *need) {
   lrd_need_drop(need);
   if (need->kind == LRD_NEED_TABLE) {
     lrd_table *table = lrd_table_create(need->buckets);
-    if (table && need->buckets <= first_buckets)
-      lrd_table_make_ready(table);
+    if (table && need->buckets <= first_buckets) lrd_table_make_ready(table);
     need->memory = table;
   } else {
     need->memory = need->bytes ? lrd_alloc(need->bytes, _Alignof(lrd_bucket)) : NULL;
     need->memory_bytes = need->bytes;
   }
-  if (need->memory)
-    need->supplied = need->kind;
+  if (need->memory) need->supplied = need->kind;
   return need->memory != NULL;
 }
 
@@ -59,8 +55,7 @@ static lrd_table *root_of(lrd_shard *shard) {
 }
 
 static void retire_table(lrd_shard *shard, lrd_table *table) {
-  if (table == &lrd_table_empty)
-    return;
+  if (table == &lrd_table_empty) return;
   table->retired_next = shard->retired_tables;
   shard->retired_tables = table;
 }
@@ -77,8 +72,7 @@ void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) {
 bool lrd_shard_move_locked(lrd_shard *shard, int buckets) {
   lrd_table *root = root_of(shard);
   for (int i = 0; i < buckets && root->moved < root->buckets; i++) {
-    if (!lrd_table_move_bucket_locked(root))
-      return false;
+    if (!lrd_table_move_bucket_locked(root)) return false;
   }
   if (root->moved == root->buckets) {
     lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
@@ -103,14 +97,12 @@ static void use_supply_locked(lrd_shard *shard, lrd_need *need) LRD_REQUIRES(sha
     lrd_table *table = need->memory;
     bool wanted = root == &lrd_table_empty ? table->ready == table->buckets
                                            : !next && table->buckets > root->buckets;
-    if (wanted)
-      lrd_shard_start_move_locked(shard, table);
+    if (wanted) lrd_shard_start_move_locked(shard, table);
     used = wanted;
   } else if (need->supplied == LRD_NEED_OVERFLOW && (need->table == root || need->table == next)) {
     used = lrd_table_add_overflow_locked(need->table, need->memory, need->memory_bytes);
   }
-  if (used)
-    need->supplied = LRD_NEED_NOTHING;
+  if (used) need->supplied = LRD_NEED_NOTHING;
 }
 
 static bool ask_table(lrd_need *need, uint64_t buckets, bool may_wait) {
@@ -131,8 +123,7 @@ static bool ask_overflow(lrd_need *need, lrd_table *table, bool may_wait) {
 bool lrd_shard_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_need *need) {
   use_supply_locked(shard, need);
   lrd_table *root = root_of(shard);
-  if (root == &lrd_table_empty)
-    return ask_table(need, first_buckets, false);
+  if (root == &lrd_table_empty) return ask_table(need, first_buckets, false);
   if (!need->wait) {
     lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
     if (next) {
@@ -144,8 +135,7 @@ bool lrd_shard_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_need *need) {
     }
   }
   lrd_table *home = lrd_table_home_locked(root_of(shard), hash);
-  if (lrd_table_overflow_left_locked(home) == 0)
-    return ask_overflow(need, home, false);
+  if (lrd_table_overflow_left_locked(home) == 0) return ask_overflow(need, home, false);
   return true;
 }
 
@@ -176,8 +166,7 @@ void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_poo
   uint64_t hash = lrd_entry_place(entry);
   bool found = lrd_table_find_locked(root_of(shard), entry, hash, &place);
   LRD_ASSERT(found);
-  if (found)
-    lrd_table_remove_locked(&place);
+  if (found) lrd_table_remove_locked(&place);
   leave_order_locked(shard, policy, pool, entry, reason, removed);
 }
 
@@ -192,8 +181,7 @@ void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_po
   policy->insert(&shard->order, pool, entry, id);
   shard->count++;
   shard->cost += entry->cost;
-  if (!found)
-    return;
+  if (!found) return;
   atomic_store_explicit(place.slot, lrd_table_word(entry, lrd_table_tag(hash)),
                         memory_order_release);
 }
@@ -204,8 +192,7 @@ void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_orde
   // Readers that found an entry through the old root look at the root again before they follow it.
   atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_release);
   retire_table(shard, root);
-  if (next)
-    retire_table(shard, next);
+  if (next) retire_table(shard, next);
   *order = shard->order;
   policy->open(&shard->order);
   shard->counters.removals += shard->count;
@@ -240,13 +227,11 @@ lrd_entry *lrd_matches_next_locked(lrd_matches *matches) {
       int slot = __builtin_ctz(matches->bits) / 4;
       matches->bits &= matches->bits - 1;
       uint64_t word = atomic_load_explicit(&matches->bucket->slots[slot], memory_order_relaxed);
-      if (lrd_entry_may_match(lrd_table_entry(word), matches->hash))
-        return lrd_table_entry(word);
+      if (lrd_entry_may_match(lrd_table_entry(word), matches->hash)) return lrd_table_entry(word);
     }
     uint64_t overflow = atomic_load_explicit(&matches->bucket->link, memory_order_relaxed);
     overflow &= LRD_LINK_OVERFLOW;
-    if (!overflow)
-      return NULL;
+    if (!overflow) return NULL;
     matches->bucket = lrd_table_overflow(matches->table, overflow - 1);
     matches->bits = lrd_bucket_match(matches->bucket, lrd_table_tag(matches->hash));
   }

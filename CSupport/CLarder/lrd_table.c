@@ -16,12 +16,10 @@ static size_t table_bytes(uint64_t buckets, uint64_t overflow) {
 
 lrd_table *lrd_table_create(uint64_t buckets) {
   uint64_t overflow = buckets / 8 < 4 ? 4 : buckets / 8;
-  if (overflow > (1u << 26))
-    overflow = 1u << 26;
+  if (overflow > (1u << 26)) overflow = 1u << 26;
   size_t bytes = table_bytes(buckets, overflow);
   lrd_table *table = lrd_alloc(bytes, _Alignof(lrd_table));
-  if (!table)
-    return NULL;
+  if (!table) return NULL;
   memset(table, 0, sizeof *table);
   table->buckets = buckets;
   table->base_overflow = overflow;
@@ -31,8 +29,7 @@ lrd_table *lrd_table_create(uint64_t buckets) {
 }
 
 void lrd_table_destroy(lrd_table *table) {
-  if (table == &lrd_table_empty)
-    return;
+  if (table == &lrd_table_empty) return;
   uint64_t size = table->base_overflow;
   for (uint32_t i = 0; i < table->chunks; i++, size *= 2) {
     lrd_free(atomic_load_explicit(&table->chunk[i], memory_order_relaxed),
@@ -44,14 +41,12 @@ void lrd_table_destroy(lrd_table *table) {
 size_t lrd_table_next_chunk_bytes(const lrd_table *table) {
   uint64_t more = table->base_overflow << table->chunks;
   bool full = table->chunks == LRD_OVERFLOW_CHUNKS;
-  if (full || table->overflow_capacity + more >= LRD_LINK_OVERFLOW)
-    return 0;
+  if (full || table->overflow_capacity + more >= LRD_LINK_OVERFLOW) return 0;
   return (size_t)(table->base_overflow << table->chunks) * sizeof(lrd_bucket);
 }
 
 bool lrd_table_add_overflow_locked(lrd_table *table, lrd_bucket *chunk, size_t bytes) {
-  if (!bytes || bytes != lrd_table_next_chunk_bytes(table))
-    return false;
+  if (!bytes || bytes != lrd_table_next_chunk_bytes(table)) return false;
   uint64_t more = bytes / sizeof(lrd_bucket);
   atomic_store_explicit(&table->chunk[table->chunks++], chunk, memory_order_release);
   table->overflow_capacity += (uint32_t)more;
@@ -86,10 +81,8 @@ static void clear_bucket(lrd_bucket *bucket) {
 }
 
 static void make_ready(lrd_table *table, uint64_t end) {
-  if (end > table->buckets)
-    end = table->buckets;
-  for (; table->ready < end; table->ready++)
-    clear_bucket(&table->bucket[table->ready]);
+  if (end > table->buckets) end = table->buckets;
+  for (; table->ready < end; table->ready++) clear_bucket(&table->bucket[table->ready]);
 }
 
 void lrd_table_make_ready(lrd_table *table) {
@@ -125,8 +118,7 @@ bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t has
   for (lrd_bucket *bucket = place->head; bucket; bucket = next_bucket(place->table, bucket)) {
     for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
       uint64_t word = atomic_load_explicit(&bucket->slots[i], memory_order_relaxed);
-      if (lrd_table_entry(word) != entry)
-        continue;
+      if (lrd_table_entry(word) != entry) continue;
       place->slot = &bucket->slots[i];
       return true;
     }
@@ -138,14 +130,12 @@ static void insert_word(lrd_table *table, lrd_bucket *head, uint64_t word) {
   lrd_bucket *bucket = head;
   for (;;) {
     for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-      if (atomic_load_explicit(&bucket->slots[i], memory_order_relaxed) != 0)
-        continue;
+      if (atomic_load_explicit(&bucket->slots[i], memory_order_relaxed) != 0) continue;
       atomic_store_explicit(&bucket->slots[i], word, memory_order_release);
       return;
     }
     lrd_bucket *next = next_bucket(table, bucket);
-    if (!next)
-      break;
+    if (!next) break;
     bucket = next;
   }
   uint64_t overflow;
@@ -164,15 +154,13 @@ void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash) {
 void lrd_table_remove_locked(lrd_place *place) {
   lrd_bucket *before = NULL;
   lrd_bucket *last = place->head;
-  for (lrd_bucket *next; (next = next_bucket(place->table, last)); last = next)
-    before = last;
+  for (lrd_bucket *next; (next = next_bucket(place->table, last)); last = next) before = last;
   if (!before) {
     atomic_store_explicit(place->slot, 0, memory_order_release);
     return;
   }
   int end = LRD_BUCKET_SLOTS - 1;
-  while (atomic_load_explicit(&last->slots[end], memory_order_relaxed) == 0)
-    end--;
+  while (atomic_load_explicit(&last->slots[end], memory_order_relaxed) == 0) end--;
   uint64_t moved = atomic_load_explicit(&last->slots[end], memory_order_relaxed);
   uint64_t overflow = load_link(before) & LRD_LINK_OVERFLOW;
   if (place->slot != &last->slots[end]) {
@@ -182,8 +170,7 @@ void lrd_table_remove_locked(lrd_place *place) {
   }
   // Readers that load this 0 also see the version raised above.
   atomic_store_explicit(&last->slots[end], 0, memory_order_release);
-  if (end > 0)
-    return;
+  if (end > 0) return;
   store_link(before, relinked(load_link(before), 0));
   if (before != place->head) {
     uint64_t link = load_link(place->head);
@@ -212,8 +199,7 @@ static void prefetch_entries(lrd_bucket *bucket) {
 bool lrd_table_move_bucket_locked(lrd_table *root) {
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
   lrd_bucket *head = &root->bucket[root->moved];
-  if (root->moved + 1 < root->buckets)
-    prefetch_entries(head + 1);
+  if (root->moved + 1 < root->buckets) prefetch_entries(head + 1);
   uint64_t length = lrd_table_chain_length_locked(root, root->moved);
   if (lrd_table_overflow_left_locked(next) < (length + LRD_BUCKET_SLOTS - 1) / LRD_BUCKET_SLOTS) {
     return false;
@@ -224,8 +210,7 @@ bool lrd_table_move_bucket_locked(lrd_table *root) {
   for (lrd_bucket *bucket = head; bucket; bucket = next_bucket(root, bucket)) {
     for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
       uint64_t word = atomic_load_explicit(&bucket->slots[i], memory_order_relaxed);
-      if (!word)
-        continue;
+      if (!word) continue;
       uint64_t place = lrd_entry_place(lrd_table_entry(word));
       insert_word(next, &next->bucket[lrd_table_index(next, place)], word);
     }

@@ -25,8 +25,7 @@ static bool exit_hook_ready;
 
 static void on_thread_exit(void *record) {
   // The destructor may run after this thread took a new record: only the current one counts.
-  if (record == lrd_self)
-    lrd_thread_unregister();
+  if (record == lrd_self) lrd_thread_unregister();
 }
 
 static void make_exit_hook(void) {
@@ -35,24 +34,21 @@ static void make_exit_hook(void) {
 
 static lrd_thread *take_unused_record(void) LRD_REQUIRES(registry) {
   lrd_thread *record = atomic_load_explicit(&first_record, memory_order_relaxed);
-  while (record && record->used)
-    record = record->next;
+  while (record && record->used) record = record->next;
   return record;
 }
 
 bool lrd_thread_register(void) {
   LRD_ASSERT(!lrd_self);
   pthread_once(&exit_hook_once, make_exit_hook);
-  if (!exit_hook_ready)
-    return false;
+  if (!exit_hook_ready) return false;
   lrd_thread *fresh = NULL;
   lrd_lock_acquire(&registry);
   lrd_thread *record = take_unused_record();
   if (!record) {
     lrd_lock_release(&registry);
     fresh = lrd_alloc_zeroed(sizeof *fresh, _Alignof(lrd_thread));
-    if (!fresh)
-      return false;
+    if (!fresh) return false;
     lrd_lock_acquire(&registry);
     record = fresh;
     record->index = records++;
@@ -79,13 +75,11 @@ bool lrd_thread_register(void) {
 
 void lrd_thread_unregister(void) {
   lrd_thread *record = lrd_self;
-  if (!record)
-    return;
-  if (before_exit)
-    before_exit(record);
+  if (!record) return;
+  if (before_exit) before_exit(record);
   lrd_self = NULL;
   // A thread that ends inside a loan gives the loan up.
-  for (int i = 0; i <= LRD_LOANS; i++) {
+  for (int i = 0; i < LRD_LOANS + LRD_OWN_HAZARDS; i++) {
     atomic_store_explicit(&record->hazards[i].entry, 0, memory_order_release);
     atomic_store_explicit(&record->hazards[i].table, 0, memory_order_release);
   }
@@ -105,26 +99,21 @@ bool lrd_thread_is_solitary(void) {
 void lrd_thread_visit_hazards(void (*visit)(void *context, uintptr_t pointer), void *context) {
   lrd_thread *record = atomic_load_explicit(&first_record, memory_order_acquire);
   for (; record; record = record->next) {
-    for (int i = 0; i <= LRD_LOANS; i++) {
+    for (int i = 0; i < LRD_LOANS + LRD_OWN_HAZARDS; i++) {
       uintptr_t entry = atomic_load_explicit(&record->hazards[i].entry, memory_order_acquire);
       uintptr_t table = atomic_load_explicit(&record->hazards[i].table, memory_order_acquire);
-      if (entry)
-        visit(context, entry);
-      if (table)
-        visit(context, table);
+      if (entry) visit(context, entry);
+      if (table) visit(context, table);
     }
   }
 }
 
 bool lrd_thread_owns_hazard(uintptr_t pointer) {
   lrd_thread *record = lrd_self;
-  if (!record)
-    return false;
+  if (!record) return false;
   for (lrd_hazard *hazard = record->hazards; hazard < record->top; hazard++) {
-    if (atomic_load_explicit(&hazard->entry, memory_order_relaxed) == pointer)
-      return true;
-    if (atomic_load_explicit(&hazard->table, memory_order_relaxed) == pointer)
-      return true;
+    if (atomic_load_explicit(&hazard->entry, memory_order_relaxed) == pointer) return true;
+    if (atomic_load_explicit(&hazard->table, memory_order_relaxed) == pointer) return true;
   }
   return false;
 }
@@ -140,15 +129,14 @@ void lrd_thread_after_fork_parent(void) LRD_UNCHECKED_LOCKS {
 void lrd_thread_after_fork_child(void) LRD_UNCHECKED_LOCKS {
   lrd_thread *record = atomic_load_explicit(&first_record, memory_order_relaxed);
   for (; record; record = record->next) {
-    if (record == lrd_self)
-      continue;
+    if (record == lrd_self) continue;
     record->used = false;
-    for (int i = 0; i <= LRD_LOANS; i++) {
+    for (int i = 0; i < LRD_LOANS + LRD_OWN_HAZARDS; i++) {
       atomic_store_explicit(&record->hazards[i].entry, 0, memory_order_relaxed);
       atomic_store_explicit(&record->hazards[i].table, 0, memory_order_relaxed);
     }
   }
   atomic_store_explicit(&registered, lrd_self ? 1 : 0, memory_order_relaxed);
-  lrd_platform_start();
+  lrd_platform_after_fork();
   lrd_lock_reset(&registry);
 }

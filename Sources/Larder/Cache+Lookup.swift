@@ -86,7 +86,7 @@ extension Cache {
       lrd_loan_end(lane)
       if found { return value }
     }
-    return peekUnderLock(key, hash)
+    return peekSlowly(key, hash)
   }
 
   /// Whether a value is stored for `key`. Neither the order of eviction nor the statistics notice.
@@ -101,7 +101,7 @@ extension Cache {
       lrd_loan_end(lane)
       if found { return true }
     }
-    return peekUnderLock(key, hash) != nil
+    return peekSlowly(key, hash) != nil
   }
 
   /// Whether the entry just found has this key. Comparing keys of unknown types runs code that may
@@ -149,8 +149,16 @@ extension Cache {
     return value
   }
 
+  /// What `peek` and `contains` leave, as ``valueSlowly(_:_:)``.
   @usableFromInline @inline(never)
-  func peekUnderLock(_ key: Key, _ hash: UInt64) -> Value? {
+  func peekSlowly(_ key: Key, _ hash: UInt64) -> Value? {
+    if let lane = lrd_lane_attach(core) {
+      guard let entry = lrd_find_slow(core, lane, hash) else { return nil }
+      let found = matches(entry, key, hash, lane)
+      let value = found ? entry.value(of: Layout.self).pointee : nil
+      lrd_loan_end(lane)
+      if found { return value }
+    }
     let shard = lrd_cache_shard(core, hash)
     lrd_change_begin(core, nil, shard)
     let value = findLocked(key, hash, shard)?.value(of: Layout.self).pointee

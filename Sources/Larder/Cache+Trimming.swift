@@ -66,10 +66,12 @@ extension Cache {
 
   private func trim(_ count: UInt64, _ cost: UInt64) {
     let lane = lrd_lane_attach(core)
+    // No more than there are now: entries that others insert meanwhile are theirs to count.
+    var allowance = lrd_cache_count(core)
     var done = false
     while !done {
       var change = lrd_change()
-      done = lrd_change_trim(core, lane, &change, count, cost)
+      done = lrd_change_trim(core, lane, &change, count, cost, &allowance)
       finish(&change, lane)
     }
   }
@@ -127,19 +129,21 @@ extension Cache {
     let key = entry.key(of: Layout.self).pointee
     let value = entry.value(of: Layout.self).pointee
     lrd_change_cancel(core, shard)
-    defer {
-      if lent, let lane {
-        lrd_loan_close(lane)
-        lrd_loan_end(lane)
-      }
-    }
-    guard try matches(key, value) else { return }
-    lrd_change_begin(core, lane, shard)
-    guard lrd_shard_holds_locked(shard, entry, name.place) else {
-      return lrd_change_cancel(core, shard)
-    }
     var change = lrd_change()
-    lrd_change_remove(core, shard, &change, entry)
+    do {
+      defer {
+        if lent, let lane {
+          lrd_loan_close(lane)
+          lrd_loan_end(lane)
+        }
+      }
+      guard try matches(key, value) else { return }
+      lrd_change_begin(core, lane, shard)
+      guard lrd_shard_holds_locked(shard, entry, name.place) else {
+        return lrd_change_cancel(core, shard)
+      }
+      lrd_change_remove(core, shard, &change, entry)
+    }
     finish(&change, lane)
   }
 }

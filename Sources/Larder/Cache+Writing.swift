@@ -88,11 +88,13 @@ extension Cache {
       if !change.replaced, let replaced { replaced.pointee = nil }
       lrd_change_begin(core, lane, shard)
       let old = findLocked(key, hash, shard)
-      if let replaced, let old { replaced.pointee = old.value(of: Layout.self).pointee }
+      if !change.replaced, let replaced, let old {
+        replaced.pointee = old.value(of: Layout.self).pointee
+      }
       result = lrd_change_insert(core, lane, shard, &change, entry, old, hash)
     }
     if result == LRD_TOO_COSTLY || result == LRD_OUT_OF_MEMORY { discard(entry, lane) }
-    if result == LRD_OUT_OF_MEMORY, let replaced { replaced.pointee = nil }
+    if result == LRD_OUT_OF_MEMORY && !change.replaced, let replaced { replaced.pointee = nil }
     finish(&change, lane)
     return InsertionOutcome(result)
   }
@@ -127,7 +129,7 @@ extension Cache {
         Int(clamping: entry.pointee.cost), RemovalCause(state: entry.pointee.state))
       next = lrd_change_next(core, entry)
     }
-    lrd_change_retire(core, lane, &change)
+    lrd_change_retire(core, &change)
   }
 }
 

@@ -28,8 +28,7 @@ typedef struct lrd_budget {
 typedef enum lrd_shortage { LRD_ROOM, LRD_COUNT_SHORT, LRD_COST_SHORT } lrd_shortage;
 
 static inline void lrd_budget_add_cost(lrd_budget *budget, uint64_t cost) {
-  if (!cost)
-    return;
+  if (!cost) return;
   uint64_t before = atomic_fetch_add_explicit(&budget->cost, cost, memory_order_relaxed);
   if (LRD_UNLIKELY(before + cost < before)) {
     atomic_fetch_add_explicit(&budget->cost_carry, 1, memory_order_relaxed);
@@ -37,8 +36,7 @@ static inline void lrd_budget_add_cost(lrd_budget *budget, uint64_t cost) {
 }
 
 static inline void lrd_budget_subtract_cost(lrd_budget *budget, uint64_t cost) {
-  if (!cost)
-    return;
+  if (!cost) return;
   uint64_t before = atomic_fetch_sub_explicit(&budget->cost, cost, memory_order_relaxed);
   if (LRD_UNLIKELY(before < cost)) {
     atomic_fetch_sub_explicit(&budget->cost_carry, 1, memory_order_relaxed);
@@ -47,8 +45,7 @@ static inline void lrd_budget_subtract_cost(lrd_budget *budget, uint64_t cost) {
 
 /// Gives back the room of `count` entries that cost `cost` together.
 static inline void lrd_budget_release(lrd_budget *budget, uint64_t count, uint64_t cost) {
-  if (count)
-    atomic_fetch_sub_explicit(&budget->count, count, memory_order_relaxed);
+  if (count) atomic_fetch_sub_explicit(&budget->count, count, memory_order_relaxed);
   lrd_budget_subtract_cost(budget, cost);
 }
 

@@ -4,8 +4,7 @@
  *   lrd_cache ─┬─ shards[hash bits 16…]   table, order and retired entries
  *              ├─ pool                    the entries' memory
  *              ├─ budget                  limits over all shards
- *              └─ lanes[thread index]     what one thread writes: counters, batch of hits, spare
- * slots
+ *              └─ lanes[thread index]     what one thread writes: counters, batch, spare slots
  *
  * LANES keep hits free of shared writes. A lane is made at a thread's first use of a cache, written
  * by the thread that owns that index only, and freed with the cache; a thread that gets the index
@@ -22,6 +21,9 @@
  *                   until the cache closes, because a thread may be reading one
  *   queued          1 while the cache is in the maintenance queue (acq_rel exchange)
  *   references      owner + maintenance; the last one out frees (acq_rel)
+ *   closed          set once by the owner (release), asked by the maintenance thread (acquire)
+ *   steal_hand      a shard to begin with (relaxed): any value will do
+ *   next_queued     guard: the maintenance queue's lock, then the thread that took the queue
  *   newer, older    guard: the lock of the list of all caches (for fork)
  *   all others      constant after creation, or guarded within */
 #pragma once

@@ -79,15 +79,17 @@ void lrd_change_remove(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
 /// Changes nothing; unlocks.
 void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock);
 
-/// Evicts until the limits and both bounds hold (UINT64_MAX: none), a few entries under each lock.
-/// Returns false when it stopped after a few: retire, destroy, call again.
+/// Evicts until the limits and both bounds hold (UINT64_MAX: none), a few entries under each lock, and
+/// `*allowance` entries at most, which it counts down: insertions meanwhile cannot keep it forever.
+/// False when it stopped after a few: retire, destroy, call again.
 bool lrd_change_trim(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_change *change,
-                     uint64_t count_bound, uint64_t cost_bound);
+                     uint64_t count_bound, uint64_t cost_bound, uint64_t *allowance);
 
 /// Takes everything out: all shards are locked at once, so no insertion falls between.
 void lrd_change_empty(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_change *change);
 
-/// Sets a limit, 0 for none. The caller trims afterwards.
+/// Sets a limit, 0 for none. Insertions that begin afterwards keep it, and none that read the
+/// earlier one is still running; the caller trims what these have left.
 void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit);
 void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit);
 
@@ -97,7 +99,7 @@ static inline lrd_entry *_Nullable lrd_change_next(lrd_cache *cache, const lrd_e
 }
 
 /// Retires what the observer has seen.
-void lrd_change_retire(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_change *change);
+void lrd_change_retire(lrd_cache *cache, lrd_change *change);
 
 /// Everything retired, of all shards, as far as no reader holds it, becomes ready.
 void lrd_change_reclaim(lrd_cache *cache, lrd_change *change);
@@ -107,8 +109,9 @@ void lrd_change_reclaim(lrd_cache *cache, lrd_change *change);
 lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane *_Nullable lane,
                                         lrd_change *change);
 
-/// One bounded slice of background work on a shard, by trylock: scans, moves and shrinks tables.
+/// One bounded slice of background work on a shard, by trylock: moves and shrinks tables, and with
+/// `collect` takes what is retired.
 /// What is ready is in `change`. False when the lock was busy: its holder knows of the request.
-bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change);
+bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect);
 
 #pragma clang assume_nonnull end

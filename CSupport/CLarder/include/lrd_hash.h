@@ -99,10 +99,8 @@ static inline uint64_t lrd_hash_load32(const uint8_t *_Nonnull p) LRD_HASH_NONBL
 /// a small string just spilled to the stack, so that the processor can forward the store to them.
 static inline uint64_t lrd_hash_load_tail(const uint8_t *_Nonnull p,
                                           size_t count) LRD_HASH_NONBLOCKING {
-  if (count >= 4)
-    return lrd_hash_load32(p) | lrd_hash_load32(p + count - 4) << (8 * (count - 4));
-  if (count == 0)
-    return 0;
+  if (count >= 4) return lrd_hash_load32(p) | lrd_hash_load32(p + count - 4) << (8 * (count - 4));
+  if (count == 0) return 0;
   size_t middle = count / 2, last = count - 1;
   return (uint64_t)p[0] | (uint64_t)p[middle] << (8 * middle) | (uint64_t)p[last] << (8 * last);
 }
@@ -148,12 +146,9 @@ static inline lrd_hash_run lrd_hash_long(const uint8_t *_Nonnull p, size_t count
 /// The hash of `count` bytes. It means something only if lrd_hash_is_ascii() says they are ASCII.
 static inline lrd_hash_run lrd_hash_bytes(const uint8_t *_Nullable bytes, size_t count,
                                           uint64_t seed0, uint64_t seed1) LRD_HASH_NONBLOCKING {
-  if (!bytes || count == 0)
-    return lrd_hash_short(0, 0, 0, seed0, seed1);
-  if (count >= 16)
-    return lrd_hash_long(bytes, count, seed0, seed1);
-  if (count < 8)
-    return lrd_hash_short(lrd_hash_load_tail(bytes, count), 0, count, seed0, seed1);
+  if (!bytes || count == 0) return lrd_hash_short(0, 0, 0, seed0, seed1);
+  if (count >= 16) return lrd_hash_long(bytes, count, seed0, seed1);
+  if (count < 8) return lrd_hash_short(lrd_hash_load_tail(bytes, count), 0, count, seed0, seed1);
   return lrd_hash_short(lrd_hash_load64(bytes), lrd_hash_load_tail(bytes + 8, count - 8), count,
                         seed0, seed1);
 }

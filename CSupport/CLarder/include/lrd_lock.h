@@ -63,8 +63,7 @@ static inline bool lrd_lock_try_or_mark(lrd_lock *lock)
 static inline bool lrd_lock_release(lrd_lock *lock)
     LRD_RELEASE(lock) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
   uint32_t word = atomic_exchange_explicit(&lock->word, 0, memory_order_release);
-  if (LRD_UNLIKELY(word & LRD_PARKED))
-    lrd_unpark_one(&lock->word);
+  if (LRD_UNLIKELY(word & LRD_PARKED)) lrd_unpark_one(&lock->word);
   return word & LRD_MARKED;
 }
 

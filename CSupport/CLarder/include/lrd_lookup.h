@@ -52,8 +52,7 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
   lrd_entry *entry = NULL;
-  if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_relaxed) != root))
-    goto slow;
+  if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_relaxed) != root)) goto slow;
   lrd_bucket *bucket = &root->bucket[lrd_table_index(root, hash)];
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
@@ -73,8 +72,7 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
   } else {
     // Pairs with the release stores of moves: had a slot been emptied by a move, the link differs.
     atomic_thread_fence(memory_order_acquire);
-    if (LRD_UNLIKELY(atomic_load_explicit(&bucket->link, memory_order_relaxed) != link))
-      goto slow;
+    if (LRD_UNLIKELY(atomic_load_explicit(&bucket->link, memory_order_relaxed) != link)) goto slow;
   }
   lrd_hazard_clear(&hazard->table);
   return entry;
@@ -87,8 +85,7 @@ slow:
 /// False when all loans are out.
 LRD_INLINE bool lrd_loan_open(lrd_lane *lane) LRD_NONBLOCKING {
   lrd_thread *thread = lane->thread;
-  if (LRD_UNLIKELY(thread->top == &thread->hazards[LRD_LOANS]))
-    return false;
+  if (LRD_UNLIKELY(thread->top == &thread->hazards[LRD_LOANS])) return false;
   thread->top++;
   return true;
 }
@@ -119,8 +116,7 @@ LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
   uint32_t place = lane->touches;
   lane->touch[place] = (lrd_touch){.entry = entry, .hash = hash};
   lane->touches = place + 1;
-  if (LRD_UNLIKELY(place + 1 >= lane->flush_at))
-    lrd_lane_flush(cache, lane);
+  if (LRD_UNLIKELY(place + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
 }
 
 LRD_INLINE void lrd_miss(lrd_lane *lane) LRD_NONBLOCKING {
@@ -135,8 +131,7 @@ LRD_INLINE void lrd_prefetch_bucket(lrd_cache *cache, lrd_lane *lane,
   lrd_hazard *hazard = lane->thread->top;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
-  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
-    return;
+  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) return;
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, hash)]);
 }
 
@@ -148,12 +143,10 @@ LRD_INLINE void lrd_prefetch_entry(lrd_cache *cache, lrd_lane *lane,
   lrd_hazard *hazard = lane->thread->top;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
-  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root)
-    return;
+  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) return;
   lrd_bucket *bucket = &root->bucket[lrd_table_index(root, hash)];
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
-  if (!bits)
-    return;
+  if (!bits) return;
   uint64_t word =
       atomic_load_explicit(&bucket->slots[__builtin_ctz(bits) / 4], memory_order_relaxed);
   LRD_PREFETCH(lrd_table_entry(word));

@@ -23,6 +23,9 @@ extern bool lrd_platform_asymmetric;
 /// Finds out what the system offers. Runs once, before any other function of this header.
 void lrd_platform_start(void);
 
+/// In the child of fork(): readies membarrier again where it was in use.
+void lrd_platform_after_fork(void);
+
 /// The frequent side, for code that runs whether or not there is membarrier.
 LRD_INLINE void lrd_fence_light(void) LRD_NONBLOCKING {
   if (LRD_LIKELY(lrd_platform_asymmetric)) {

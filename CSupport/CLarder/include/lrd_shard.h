@@ -8,8 +8,8 @@
  *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
  *   I4  `retired` and `proven` hold unlinked entries only, and their counts are right.
  * LOCKING
- *   `lock` guards every field but `root`. It is a leaf: its holder takes no other lock, allocates
- *   and frees nothing, and runs no user code but ==. A name ending in _locked needs it; any other
+ *   `lock` guards every field but `root`. It is a leaf: its holder takes no other lock but those of
+ *   the same cache's next shards (lrd_change_empty(), fork), allocates and frees nothing, and runs no user code but ==. A name ending in _locked needs it; any other
  *   function needs it free. Removed entries leave as a chain.
  * THE ROOT
  *   `root` is the table readers start from. Written under the lock (release), read by everyone
@@ -175,11 +175,9 @@ static inline lrd_entry *_Nullable lrd_chain_next(lrd_pool *pool, const lrd_entr
 /// Takes the first entry off.
 static inline lrd_entry *_Nullable lrd_chain_take(lrd_chain *chain, lrd_pool *pool) {
   lrd_entry *entry = chain->head;
-  if (!entry)
-    return NULL;
+  if (!entry) return NULL;
   chain->head = lrd_chain_next(pool, entry);
-  if (!chain->head)
-    chain->tail = NULL;
+  if (!chain->head) chain->tail = NULL;
   chain->count--;
   chain->cost = chain->count && chain->cost > entry->cost ? chain->cost - entry->cost : 0;
   return entry;
@@ -187,8 +185,7 @@ static inline lrd_entry *_Nullable lrd_chain_take(lrd_chain *chain, lrd_pool *po
 
 /// Moves all of `more` to the end of `chain`.
 static inline void lrd_chain_append(lrd_chain *chain, lrd_chain *more) {
-  if (!more->head)
-    return;
+  if (!more->head) return;
   if (chain->tail) {
     chain->tail->next = more->head->prev;
   } else {

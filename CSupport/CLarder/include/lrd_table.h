@@ -15,11 +15,11 @@
  *   A move inside a chain (a hole is filled from the chain's end) stores the new place, then raises
  *   the head's version, then clears the old place. A reader that found nothing looks at the head's
  *   link again: unchanged means that nothing moved past it, changed means look again. The version
- *   has 35 bits; a reader would have to sleep through exactly 2^35 moves of one bucket to be
- * misled. Growth moves whole buckets, in order: entries are published in `next`, then the old link
- * gets MOVED, then the old slots are cleared. A reader that meets MOVED goes to `next`. The new
- * table's buckets are cleared just before they can first be reached, so a large table costs no
- * operation more than a few buckets.
+ *   has 35 bits; a reader would have to sleep through exactly 2^35 moves of one bucket to err.
+ *   Growth moves whole buckets, in order: entries are published in `next`, then the old link gets
+ *   MOVED, then the old slots are cleared. A reader that meets MOVED goes to `next`.
+ *   The new table's buckets are cleared just before they can first be reached, so a large table
+ *   costs no operation more than a few buckets.
  *
  * FIELDS
  *   slot, link     shard's lock to write (release), readers load (acquire)
@@ -37,8 +37,7 @@
 #pragma clang assume_nonnull begin
 
 #define LRD_BUCKET_SLOTS 7
-/// Entries per bucket at which a table grows: about one bucket in eight then has an overflow
-/// bucket.
+/// Entries per bucket at which a table grows: one bucket in eight then has an overflow bucket.
 #define LRD_TABLE_LOAD 5
 #define LRD_OVERFLOW_CHUNKS 24
 
@@ -122,8 +121,7 @@ LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD
 
 /// Overflow bucket `number` (from 0), which a link that the caller has read names.
 static inline lrd_bucket *lrd_table_overflow(lrd_table *table, uint64_t number) LRD_NONBLOCKING {
-  if (number < table->base_overflow)
-    return &table->bucket[table->buckets + number];
+  if (number < table->base_overflow) return &table->bucket[table->buckets + number];
   number -= table->base_overflow;
   uint64_t size = table->base_overflow;
   int chunk = 0;
@@ -182,12 +180,10 @@ static inline bool lrd_table_holds_locked(lrd_table *root, const lrd_entry *entr
     for (uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash)); bits; bits &= bits - 1) {
       _Atomic(uint64_t) *slot = &bucket->slots[__builtin_ctz(bits) / 4];
       uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
-      if (lrd_table_entry(word) == entry)
-        return true;
+      if (lrd_table_entry(word) == entry) return true;
     }
     uint64_t link = atomic_load_explicit(&bucket->link, memory_order_relaxed);
-    if (LRD_LIKELY(!(link & LRD_LINK_OVERFLOW)))
-      return false;
+    if (LRD_LIKELY(!(link & LRD_LINK_OVERFLOW))) return false;
     bucket = lrd_table_overflow(table, (link & LRD_LINK_OVERFLOW) - 1);
   }
 }

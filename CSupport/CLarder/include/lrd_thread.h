@@ -2,7 +2,7 @@
 /* lrd_thread.h — one record per thread that uses a cache: its hazard slots, where reclaimers look.
  *
  *   lrd_self ─▶ record   hazards[0] … top[-1]  held by loans that are still out
- *                        top[0]                used by the lookup that runs now
+ *                        top[0], top[1]        used by the lookup that runs now
  *
  * HAZARD POINTERS (Maged Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects",
  * IEEE TPDS 15(6), 2004) with an asymmetric fence. A reader
@@ -32,6 +32,8 @@
 
 /// Loans one thread may hold at a time by hazard slots; deeper ones are served by a copy.
 #define LRD_LOANS 32
+/// Slots above them for a lookup itself: one, and one more for the second table while one moves.
+#define LRD_OWN_HAZARDS 2
 
 typedef struct lrd_hazard {
   _Atomic(uintptr_t) entry;
@@ -39,7 +41,7 @@ typedef struct lrd_hazard {
 } lrd_hazard;
 
 typedef struct lrd_thread {
-  _Alignas(LRD_LINE_PAIR) lrd_hazard hazards[LRD_LOANS + 1];
+  _Alignas(LRD_LINE_PAIR) lrd_hazard hazards[LRD_LOANS + LRD_OWN_HAZARDS];
   lrd_hazard *top;
   uint32_t index;
   bool used;
