@@ -35,6 +35,11 @@ let package = Package(
     .target(name: "Larder", dependencies: ["CLarder"]),
     .target(
       name: "LarderTestSupport", dependencies: ["Larder"], path: "Tests/LarderTestSupport"),
+    .target(
+      name: "CLarderTestSupport", dependencies: ["CLarder"], path: "Tests/CLarderTestSupport"),
+    .testTarget(
+      name: "CLarderTests",
+      dependencies: ["Larder", "CLarder", "CLarderTestSupport", "LarderTestSupport"]),
     .testTarget(
       name: "LarderTests", dependencies: ["Larder", "CLarder", "LarderTestSupport"]),
   ],

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+/* CLarderTestSupport.h — what tests must see of the core's structures that Swift cannot import. */
+#pragma once
+
+#include "CLarder.h"
+#include "lrdt_inside.h"
+#include "lrdt_items.h"

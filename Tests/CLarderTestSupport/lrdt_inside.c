@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrdt_inside.h"
+
+#include <stdlib.h>
+
+lrd_lock *lrdt_lock_create(void) {
+  return calloc(1, sizeof(lrd_lock));
+}
+
+void lrdt_lock_destroy(lrd_lock *lock) {
+  free(lock);
+}
+
+uint32_t lrdt_lock_word(const lrd_lock *lock) {
+  return atomic_load_explicit(&lock->word, memory_order_relaxed);
+}
+
+lrd_pool *lrdt_pool_create(size_t entry_bytes, size_t alignment) {
+  lrd_pool *pool = aligned_alloc(_Alignof(lrd_pool), sizeof *pool);
+  if (pool && lrd_pool_open(pool, entry_bytes, alignment))
+    return pool;
+  free(pool);
+  return NULL;
+}
+
+void lrdt_pool_destroy(lrd_pool *pool) {
+  lrd_pool_close(pool);
+  free(pool);
+}
+
+size_t lrdt_pool_stride(const lrd_pool *pool) {
+  return pool->stride;
+}
+
+uint32_t lrdt_pool_pages(const lrd_pool *pool) {
+  return pool->pages;
+}
+
+uint32_t lrdt_pool_directory_capacity(const lrd_pool *pool) {
+  return atomic_load_explicit(&pool->directory, memory_order_acquire)->capacity;
+}
+
+static void destroy_nothing(void *context, lrd_entry *entry) {
+  (void)context;
+  (void)entry;
+}
+
+static void release_nothing(void *context) {
+  (void)context;
+}
+
+lrd_cache *lrdt_cache_create(uint32_t shards, size_t entry_bytes) {
+  lrd_options options = {.policy = lrd_policy_lru(),
+                         .shards = shards,
+                         .entry_bytes = entry_bytes,
+                         .entry_alignment = 8,
+                         .hooks = {.destroy = destroy_nothing, .release = release_nothing}};
+  return lrd_cache_create(&options);
+}
+
+lrd_pool *lrdt_cache_pool(lrd_cache *cache) {
+  return &cache->pool;
+}
+
+lrd_table *lrdt_shard_root(lrd_shard *shard) {
+  return atomic_load_explicit(&shard->root, memory_order_acquire);
+}
+
+lrd_table *lrdt_table_next(const lrd_table *table) {
+  return atomic_load_explicit(&table->next, memory_order_acquire);
+}
+
+uint64_t lrdt_table_buckets(const lrd_table *table) {
+  return table->buckets;
+}
+
+uint64_t lrdt_table_moved_locked(const lrd_table *table) {
+  return table->moved;
+}
+
+uint32_t lrdt_table_chunks_locked(const lrd_table *table) {
+  return table->chunks;
+}
+
+uint32_t lrdt_table_overflow_used_locked(const lrd_table *table) {
+  return table->overflow_used;
+}
+
+uint64_t lrdt_shard_retired(lrd_shard *shard) {
+  lrd_lock_acquire(&shard->lock);
+  uint64_t count = shard->retired.count + shard->proven.count;
+  // A mark left meanwhile goes back to whoever holds the lock next.
+  if (lrd_lock_release(&shard->lock))
+    lrd_lock_mark(&shard->lock);
+  return count;
+}
+
+uint64_t lrdt_shard_retired_tables(lrd_shard *shard) {
+  uint64_t count = 0;
+  lrd_lock_acquire(&shard->lock);
+  for (lrd_table *table = shard->retired_tables; table; table = table->retired_next)
+    count++;
+  if (lrd_lock_release(&shard->lock))
+    lrd_lock_mark(&shard->lock);
+  return count;
+}
+
+lrd_table *lrdt_table_enter(lrd_lane *lane, lrd_shard *shard) {
+  lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
+  lrd_table *root;
+  do {
+    root = lrdt_shard_root(shard);
+    lrd_hazard_set(&hazard->table, root);
+  } while (lrdt_shard_root(shard) != root);
+  return root;
+}
+
+void lrdt_table_leave(lrd_lane *lane) {
+  lrd_hazard_clear(&lane->thread->hazards[lane->thread->depth].table);
+}
+
+uint64_t lrdt_table_read(const lrd_table *table) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < table->buckets; i++) {
+    for (int slot = 0; slot < LRD_BUCKET_SLOTS; slot++)
+      sum += atomic_load_explicit(&table->bucket[i].slots[slot], memory_order_relaxed);
+  }
+  return sum;
+}
+
+const void *lrdt_lane_hazard(const lrd_lane *lane) {
+  const lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
+  return (const void *)atomic_load_explicit(&hazard->entry, memory_order_relaxed);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import LarderTestSupport
+import Testing
+
+/// A pool beside a plain record of what was taken from it.
+final class CheckedPool {
+  let pool: OpaquePointer
+  let alignment: Int
+  let stride: Int
+  private(set) var used: [UInt32] = []
+  private var isUsed: Set<UInt32> = []
+  private(set) var fault: String?
+
+  init(entryBytes: Int, alignment: Int) {
+    pool = lrdt_pool_create(entryBytes, alignment)!
+    self.alignment = alignment
+    stride = lrdt_pool_stride(pool)
+  }
+
+  deinit { lrdt_pool_destroy(pool) }
+
+  var bytes: Int { lrd_pool_bytes(pool) }
+  var pages: Int { Int(lrdt_pool_pages(pool)) }
+
+  /// Takes a handful and writes each slot's id at its ends.
+  @discardableResult func take(_ wanted: Int) -> Int {
+    var ids = [UInt32](repeating: .max, count: wanted)
+    let taken = Int(lrd_pool_take(pool, &ids, UInt32(wanted)))
+    for id in ids[..<taken] {
+      let entry = lrd_pool_entry(pool, id)
+      let address = UnsafeMutableRawPointer(entry)
+      if !isUsed.insert(id).inserted { fault = "slot \(id) was given out twice" }
+      if Int(bitPattern: address) % alignment != 0 { fault = "slot \(id) is at \(address)" }
+      used.append(id)
+      entry.pointee.cost = UInt64(id)
+      (address + stride - 4).storeBytes(of: id, as: UInt32.self)
+    }
+    return taken
+  }
+
+  /// Whether the slot still holds what was written when it was taken.
+  func isIntact(_ id: UInt32) -> Bool {
+    let entry = lrd_pool_entry(pool, id)
+    let end = (UnsafeRawPointer(entry) + stride - 4).load(as: UInt32.self)
+    return end == id && (stride < 32 || entry.pointee.cost == UInt64(id))
+  }
+
+  func give(_ count: Int, choosing choose: (Int) -> Int) {
+    var ids: [UInt32] = []
+    for _ in 0..<min(count, used.count) {
+      used.swapAt(choose(used.count), used.count - 1)
+      let id = used.removeLast()
+      if !isIntact(id) { fault = "slot \(id) was overwritten" }
+      isUsed.remove(id)
+      ids.append(id)
+    }
+    lrd_pool_give(pool, ids, UInt32(ids.count))
+  }
+}
+
+@Suite("Pools", .timeLimit(.minutes(5)))
+struct PoolTests {
+  static let sizes = [24, 32, 40, 48, 100, 256, 1_000, 4_096, 40_000, 262_144, 1 << 20, 2 << 20]
+
+  @Test("Slots are distinct, aligned and do not overlap", arguments: sizes + [3_000_000])
+  func slots(bytes: Int) {
+    for alignment in [8, 16, 64, 128, 1_024, 4_096] {
+      let pool = CheckedPool(entryBytes: bytes, alignment: alignment)
+      #expect(pool.stride >= bytes && pool.stride % alignment == 0)
+      let wanted = min(20_000, max(12, 8_000_000 / pool.stride))
+      while pool.used.count < wanted { #expect(pool.take(wanted % 13 + 1) > 0) }
+      #expect(pool.fault == nil)
+      #expect(pool.used.allSatisfy(pool.isIntact))
+      #expect(pool.bytes >= pool.used.count * pool.stride)
+      let peak = pool.bytes
+      pool.give(.max) { $0 - 1 }
+      #expect(pool.fault == nil)
+      #expect(pool.bytes < peak && pool.bytes <= max(2 << 20, pool.stride + 8_192))
+    }
+  }
+
+  @Test("Pages are given back, and their numbers used again", arguments: sizes)
+  func waves(bytes: Int) {
+    let pool = CheckedPool(entryBytes: bytes, alignment: 8)
+    let wanted = min(50_000, max(20, 12_000_000 / pool.stride))
+    var random = SplitMix64(seed: UInt64(bytes))
+    var pages = 0
+    var full = 0
+    for wave in 0..<6 {
+      while pool.used.count < wanted { pool.take(8) }
+      #expect(pool.used.allSatisfy(pool.isIntact))
+      if wave == 0 {
+        pages = pool.pages
+        full = pool.bytes
+      }
+      // A fresh wave starts with the page kept in reserve, so sizes differ a little.
+      #expect(pool.bytes <= full + (4 << 20))
+      #expect(pool.pages <= pages + 2, "wave \(wave)")
+      switch wave % 3 {
+      case 0: pool.give(.max) { $0 - 1 }
+      case 1: pool.give(.max) { _ in 0 }
+      default: pool.give(.max) { random.below($0) }
+      }
+      #expect(pool.fault == nil)
+      #expect(pool.bytes <= max(2 << 20, pool.stride + 8_192), "one page is kept")
+    }
+  }
+
+  @Test("Takes and gives in any order agree with a set", arguments: 0..<6)
+  func randomScript(seed: Int) {
+    var random = SplitMix64(seed: UInt64(seed))
+    let sizes = [24, 48, 1_000, 40_000, 300_000, 2_500_000]
+    let pool = CheckedPool(entryBytes: sizes[seed], alignment: 8 << random.below(4))
+    let most = max(30, 2_000_000 / pool.stride)
+    for step in 0..<Stress.scaled(4_000, atLeast: 400) {
+      // Phases of growing and of shrinking, so that pages empty.
+      let grows = step / 200 % 2 == 0
+      if random.below(4) < (grows ? 3 : 1) && pool.used.count < most {
+        let wanted = random.below(16) + 1
+        let taken = pool.take(wanted)
+        #expect((1...wanted).contains(taken))
+      } else {
+        pool.give(random.below(24)) { random.below($0) }
+      }
+      #expect(pool.bytes >= pool.used.count * pool.stride)
+    }
+    #expect(pool.fault == nil)
+    #expect(pool.used.allSatisfy(pool.isIntact))
+  }
+
+  @Test("The directory grows and what it named stays where it was")
+  func directory() {
+    let pool = CheckedPool(entryBytes: 400_000, alignment: 8)
+    var places: [UInt32: UnsafeMutablePointer<lrd_entry>] = [:]
+    let before = lrdt_pool_directory_capacity(pool.pool)
+    while lrdt_pool_directory_capacity(pool.pool) < 4 * before {
+      let known = pool.used.count
+      pool.take(3)
+      for id in pool.used[known...] { places[id] = lrd_pool_entry(pool.pool, id) }
+    }
+    #expect(places.allSatisfy { lrd_pool_entry(pool.pool, $0.key) == $0.value })
+    #expect(pool.used.allSatisfy(pool.isIntact))
+    #expect(pool.fault == nil)
+  }
+
+  @Test("Without memory nothing is taken and nothing is lost")
+  func withoutMemory() async {
+    await #expect(processExitsWith: .success) {
+      for attempt in 0..<3 {
+        let pool = CheckedPool(entryBytes: 600_000, alignment: 8)
+        for round in 0..<40 {
+          let known = pool.used.count
+          lrd_alloc_fail_after(Int64(attempt))
+          let taken = pool.take(2)
+          lrd_alloc_fail_after(-1)
+          precondition(pool.used.count == known + taken)
+          precondition(pool.fault == nil && pool.used.allSatisfy(pool.isIntact))
+          if taken == 0 { precondition(pool.take(1) == 1, "round \(round)") }
+        }
+        pool.give(.max) { $0 - 1 }
+        precondition(pool.fault == nil && pool.bytes <= 2 << 20)
+      }
+    }
+  }
+}
