@@ -34,8 +34,8 @@ const char *lrdt_item_find(lrd_cache *cache, lrd_lane *lane, const lrdt_item *it
   return fault;
 }
 
-static const char *check_under_lock(lrd_shard *shard, const lrdt_item *item,
-                                    const lrdt_item *items, size_t count) LRD_UNCHECKED_LOCKS {
+static const char *check_under_lock(lrd_shard *shard, const lrdt_item *item, const lrdt_item *items,
+                                    size_t count) LRD_UNCHECKED_LOCKS {
   size_t walked = 0;
   bool seen = false;
   for (lrd_entry *entry = NULL; (entry = lrd_shard_find_locked(shard, item->hash, entry));) {

@@ -21,8 +21,8 @@ size_t lrdt_pool_stride(const lrd_pool *pool);
 uint32_t lrdt_pool_pages(const lrd_pool *pool);
 uint32_t lrdt_pool_directory_capacity(const lrd_pool *pool);
 
-/// A cache without limits, with the exact order, whose entries have `entry_bytes` and whose hooks do
-/// nothing; NULL without memory.
+/// A cache without limits, with the exact order, whose entries have `entry_bytes` and whose hooks
+/// do nothing; NULL without memory.
 lrd_cache *_Nullable lrdt_cache_create(uint32_t shards, size_t entry_bytes);
 lrd_pool *lrdt_cache_pool(lrd_cache *cache);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrdt_items.h — a set of entries as a test knows it, held against every way to look into a shard. */
+/* lrdt_items.h — a set of entries as a test knows it, held against every way to look into a shard.
+ */
 #pragma once
 
 #include "CLarder.h"
@@ -22,7 +23,8 @@ typedef struct lrdt_item {
 const char *_Nullable lrdt_items_check(lrd_cache *cache, lrd_lane *lane, lrdt_item *items,
                                        size_t count);
 
-/// The result of lrd_find() for items of the same shard, checked: NULL when it is what the items say.
+/// The result of lrd_find() for items of the same shard, checked: NULL when it is what the items
+/// say.
 const char *_Nullable lrdt_item_find(lrd_cache *cache, lrd_lane *lane, const lrdt_item *item,
                                      const lrdt_item *items, size_t count);
 

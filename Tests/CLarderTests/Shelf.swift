@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+
+/// One shard whose table a test drives step by step, and what should be in it.
+///
+/// Entries go through the core's own link, unlink and replace; the table is made and moved by hand.
+final class Shelf {
+  let cache: OpaquePointer
+  let shard: OpaquePointer
+  let lane: OpaquePointer
+  private let pool: OpaquePointer
+  private var removed = lrd_chain()
+  private(set) var items: [lrdt_item] = []
+  private(set) var chunksAdded = 0
+
+  /// An empty shard with a table of `buckets` buckets.
+  init(buckets: Int) {
+    cache = lrdt_cache_create(1, 48)!
+    shard = lrd_cache_shard_at(cache, 0)
+    lane = lrd_lane_attach(cache)!
+    pool = lrdt_cache_pool(cache)
+    let table = lrd_table_create(UInt64(buckets))!
+    lrd_table_make_ready(table)
+    lrd_shard_start_move_locked(shard, table)
+  }
+
+  deinit { lrd_cache_close(cache) }
+
+  var root: OpaquePointer { lrdt_shard_root(shard) }
+  var moves: Bool { lrd_shard_moves_locked(shard) }
+  var buckets: Int { Int(lrdt_table_buckets(root)) }
+  var present: [Int] { items.indices.filter { items[$0].present } }
+
+  func newEntry(_ hash: UInt64) -> UnsafeMutablePointer<lrd_entry> {
+    let entry = lrd_slot_take(cache, lane)!
+    lrd_entry_describe(entry, hash, 0)
+    return entry
+  }
+
+  /// What an insertion does before it links: room for one overflow bucket in the hash's table.
+  func makeRoom(_ hash: UInt64) {
+    let home = lrd_table_home_locked(root, hash)
+    if lrd_table_overflow_left_locked(home) == 0 { addChunk(home) }
+  }
+
+  private func addChunk(_ table: OpaquePointer) {
+    let bytes = lrd_table_next_chunk_bytes(table)
+    let chunk = lrd_alloc(bytes, 64)!
+    precondition(lrd_table_add_overflow_locked(table, OpaquePointer(chunk), bytes))
+    chunksAdded += 1
+  }
+
+  /// Adds an item; its number is its place in `items`.
+  @discardableResult func insert(_ hash: UInt64) -> Int {
+    let entry = newEntry(hash)
+    makeRoom(hash)
+    lrd_shard_link_locked(shard, lrd_policy_lru(), pool, entry, hash)
+    items.append(lrdt_item(entry: entry, hash: hash, present: true, slot: nil, head: nil, link: 0))
+    return items.count - 1
+  }
+
+  /// Puts a removed item's hash back, as another entry.
+  func putBack(_ number: Int) {
+    let entry = newEntry(items[number].hash)
+    makeRoom(items[number].hash)
+    lrd_shard_link_locked(shard, lrd_policy_lru(), pool, entry, items[number].hash)
+    items[number] = lrdt_item(
+      entry: entry, hash: items[number].hash, present: true, slot: nil, head: nil, link: 0)
+  }
+
+  func remove(_ number: Int) {
+    lrd_shard_unlink_locked(
+      shard, lrd_policy_lru(), pool, items[number].entry, UInt8(LRD_REMOVED_BY_CALL.rawValue),
+      &removed)
+    items[number].present = false
+    items[number].slot = nil
+  }
+
+  /// Publishes a new entry in an item's slot.
+  func replace(_ number: Int) {
+    let entry = newEntry(items[number].hash)
+    lrd_shard_replace_locked(
+      shard, lrd_policy_lru(), pool, items[number].entry, entry, items[number].hash, &removed)
+    items[number].entry = entry
+  }
+
+  /// Starts moving to a table of another size. False while a move is under way.
+  func startMove(to buckets: Int) -> Bool {
+    if moves { return false }
+    lrd_shard_start_move_locked(shard, lrd_table_create(UInt64(buckets))!)
+    return true
+  }
+
+  /// Moves one bucket, after adding overflow buckets as often as the core asks for them.
+  func moveBucket() -> Bool {
+    guard moves else { return false }
+    while !lrd_shard_move_locked(shard, 1) { addChunk(lrdt_table_next(root)!) }
+    return true
+  }
+
+  /// What some lookup gets wrong, or `nil`. Recomputes the core's invariants as well.
+  func fault() -> String? {
+    lrd_shard_check(shard, lrd_policy_lru(), pool)
+    return items.withUnsafeMutableBufferPointer { items in
+      guard let first = items.baseAddress else { return nil }
+      return lrdt_items_check(cache, lane, first, items.count).map(String.init(cString:))
+    }
+  }
+}
