@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Each allocation of the core fails in turn; nothing that is stored may suffer from it.
+///
+/// The counter of failures belongs to the process, so each test has a process of its own.
+@Suite("Allocation failures", .serialized, .timeLimit(.minutes(10)))
+struct AllocationFailureTests {
+  enum Bounds: String, CaseIterable, Codable, Sendable {
+    case none, count, cost, both
+
+    var countLimit: Int { self == .count || self == .both ? 40 : 0 }
+    var costLimit: Int { self == .cost || self == .both ? 60 : 0 }
+  }
+
+  /// Runs the script while the allocation after `successes` others fails; true when it did fail.
+  private static func fails<Key: NumberedKey>(
+    _: Key.Type, after successes: Int64, _ shards: Int, _ bounds: Bounds, keys: Int
+  ) -> Bool {
+    let tracker: LifetimeTracker
+    do {
+      let cache = FallibleCache<Key>(
+        keys: 0..<keys, countLimit: bounds.countLimit, costLimit: bounds.costLimit, shards: shards)
+      tracker = cache.tracker
+      lrd_alloc_fail_after(successes)
+      cache.runScript()
+    }
+    // The maintenance thread may just be letting go of the cache.
+    waitUntil("all values are released") { tracker.live == 0 }
+    precondition(tracker.faults.isEmpty, "\(tracker.faults)")
+    return !failureIsPending(within: successes + 1)
+  }
+
+  /// Uses a failure up that was asked for and has not come; true when there was one.
+  private static func failureIsPending(within successes: Int64) -> Bool {
+    for _ in 0..<successes {
+      guard let memory = lrd_alloc(64, 64) else { return true }
+      lrd_free(memory, 64, 64)
+    }
+    return false
+  }
+
+  @Test(
+    "A call that meets a failure changes nothing, and the next one works",
+    arguments: [1, 4], Bounds.allCases)
+  func oneFailure(shards: Int, bounds: Bounds) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int, bounds = bounds as Bounds] in
+      var runs: Int64 = 0
+      while Self.fails(Int.self, after: runs, shards, bounds, keys: 110) { runs += 1 }
+      precondition(runs > 5, "only \(runs) allocations")
+    }
+  }
+
+  @Test("The same where all hashes are equal, so that chains need overflow chunks", arguments: [1, 4])
+  func oneFailureAmongColliders(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int] in
+      var runs: Int64 = 0
+      while Self.fails(Collider.self, after: runs, shards, .none, keys: 90) { runs += 1 }
+      precondition(runs > 5, "only \(runs) allocations")
+    }
+  }
+
+  @Test("Every call meets a failure", arguments: [1, 4], Bounds.allCases)
+  func failureInEveryCall(shards: Int, bounds: Bounds) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int, bounds = bounds as Bounds] in
+      for successes in Int64(0)...3 {
+        let tracker: LifetimeTracker
+        do {
+          let cache = FallibleCache<Int>(
+            keys: 0..<110, countLimit: bounds.countLimit, costLimit: bounds.costLimit,
+            shards: shards)
+          cache.beforeCall = { lrd_alloc_fail_after(successes) }
+          tracker = cache.tracker
+          cache.runScript()
+          lrd_alloc_fail_after(-1)
+          precondition(successes > 0 || cache.refused > 0, "nothing was refused")
+          cache.beforeCall = {}
+          cache.runScript()
+        }
+        waitUntil("all values are released") { tracker.live == 0 }
+        precondition(tracker.faults.isEmpty, "\(tracker.faults)")
+      }
+    }
+  }
+
+  @Test("Without memory the core makes no cache, and takes nothing")
+  func creation() async {
+    await #expect(processExitsWith: .success) {
+      var failures: Int64 = 0
+      while true {
+        lrd_alloc_fail_after(failures)
+        let cache = lrdt_cache_create(4, 48)
+        lrd_alloc_fail_after(-1)
+        if let cache {
+          lrd_cache_close(cache)
+          break
+        }
+        failures += 1
+      }
+      precondition(failures == 3, "\(failures) allocations make a cache")
+    }
+  }
+
+  @Test("Without memory a cache traps and says why")
+  func typedCreation() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      lrd_alloc_fail_after(0)
+      _ = Cache<Int, Int>()
+    }
+    #if DEBUG
+      let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(message.contains("no memory for a cache"), "\(message)")
+    #else
+      _ = result
+    #endif
+  }
+
+  @Test("A scan that has no room for all hazards counts everything as held")
+  func hazardsWithoutMemory() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>()
+      let readers = 40  // times 8 loans: more than a scan keeps on the stack
+      for key in 0..<8 { cache[key] = tracker.make(key) }
+      onThreads(readers + 1) { thread in
+        func borrow(_ key: Int) {
+          if key < 8 { return cache.withValue(forKey: key) { _ in borrow(key + 1) }! }
+          Self.holding.withLock { $0 += 1 }
+          waitUntil("readers are let go") { Self.holding.withLock { $0 < 0 } }
+        }
+        if thread < readers {
+          _ = cache.peek(forKey: 0)
+          cache.insert(tracker.make(), forKey: 100 + thread)
+          return borrow(0)
+        }
+        waitUntil("all readers hold") { Self.holding.withLock { $0 == readers } }
+        for key in 0..<8 { cache[key] = tracker.make(key) }
+        lrd_alloc_fail_after(0)
+        cache.reclaim()
+        lrd_alloc_fail_after(-1)
+        precondition((0..<8).allSatisfy { tracker.isLive($0) }, "a lent value died")
+        Self.holding.withLock { $0 = -1 }
+      }
+      cache.removeAll()
+      waitUntil("all values are released") {
+        cache.reclaim()
+        return tracker.live == 0
+      }
+      precondition(tracker.faults.isEmpty)
+    }
+  }
+
+  private static let holding = Protected(0)
+}
