@@ -17,8 +17,7 @@ uint32_t lrdt_lock_word(const lrd_lock *lock) {
 
 lrd_pool *lrdt_pool_create(size_t entry_bytes, size_t alignment) {
   lrd_pool *pool = aligned_alloc(_Alignof(lrd_pool), sizeof *pool);
-  if (pool && lrd_pool_open(pool, entry_bytes, alignment))
-    return pool;
+  if (pool && lrd_pool_open(pool, entry_bytes, alignment)) return pool;
   free(pool);
   return NULL;
 }
@@ -90,23 +89,20 @@ uint64_t lrdt_shard_retired(lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
   uint64_t count = shard->retired.count + shard->proven.count;
   // A mark left meanwhile goes back to whoever holds the lock next.
-  if (lrd_lock_release(&shard->lock))
-    lrd_lock_mark(&shard->lock);
+  if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   return count;
 }
 
 uint64_t lrdt_shard_retired_tables(lrd_shard *shard) {
   uint64_t count = 0;
   lrd_lock_acquire(&shard->lock);
-  for (lrd_table *table = shard->retired_tables; table; table = table->retired_next)
-    count++;
-  if (lrd_lock_release(&shard->lock))
-    lrd_lock_mark(&shard->lock);
+  for (lrd_table *table = shard->retired_tables; table; table = table->retired_next) count++;
+  if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   return count;
 }
 
 lrd_table *lrdt_table_enter(lrd_lane *lane, lrd_shard *shard) {
-  lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
+  lrd_hazard *hazard = lane->thread->top;
   lrd_table *root;
   do {
     root = lrdt_shard_root(shard);
@@ -116,7 +112,7 @@ lrd_table *lrdt_table_enter(lrd_lane *lane, lrd_shard *shard) {
 }
 
 void lrdt_table_leave(lrd_lane *lane) {
-  lrd_hazard_clear(&lane->thread->hazards[lane->thread->depth].table);
+  lrd_hazard_clear(&lane->thread->top->table);
 }
 
 uint64_t lrdt_table_read(const lrd_table *table) {
@@ -129,6 +125,6 @@ uint64_t lrdt_table_read(const lrd_table *table) {
 }
 
 const void *lrdt_lane_hazard(const lrd_lane *lane) {
-  const lrd_hazard *hazard = &lane->thread->hazards[lane->thread->depth];
+  const lrd_hazard *hazard = lane->thread->top;
   return (const void *)atomic_load_explicit(&hazard->entry, memory_order_relaxed);
 }
