@@ -48,14 +48,16 @@ struct AllocationFailureTests {
     "A call that meets a failure changes nothing, and the next one works",
     arguments: [1, 4], Bounds.allCases)
   func oneFailure(shards: Int, bounds: Bounds) async {
-    await #expect(processExitsWith: .success) { [shards = shards as Int, bounds = bounds as Bounds] in
+    await #expect(processExitsWith: .success) {
+      [shards = shards as Int, bounds = bounds as Bounds] in
       var runs: Int64 = 0
       while Self.fails(Int.self, after: runs, shards, bounds, keys: 110) { runs += 1 }
       precondition(runs > 5, "only \(runs) allocations")
     }
   }
 
-  @Test("The same where all hashes are equal, so that chains need overflow chunks", arguments: [1, 4])
+  @Test(
+    "The same where all hashes are equal, so that chains need overflow chunks", arguments: [1, 4])
   func oneFailureAmongColliders(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       var runs: Int64 = 0
@@ -66,7 +68,8 @@ struct AllocationFailureTests {
 
   @Test("Every call meets a failure", arguments: [1, 4], Bounds.allCases)
   func failureInEveryCall(shards: Int, bounds: Bounds) async {
-    await #expect(processExitsWith: .success) { [shards = shards as Int, bounds = bounds as Bounds] in
+    await #expect(processExitsWith: .success) {
+      [shards = shards as Int, bounds = bounds as Bounds] in
       for successes in Int64(0)...3 {
         let tracker: LifetimeTracker
         do {
