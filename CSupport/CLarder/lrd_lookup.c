@@ -60,6 +60,8 @@ lrd_entry *lrd_find_slow(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NO
       if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) continue;
       head = &table->bucket[lrd_table_index(table, hash)];
       link = atomic_load_explicit(&head->link, memory_order_acquire);
+      // The successor is the root by now and moves itself: unchanged would not mean absent.
+      if (link & LRD_LINK_MOVED) continue;
     }
     pass = search(shard, root, table, hazard, hash, link, &found);
   }
