@@ -125,25 +125,25 @@ extension Cache {
     guard let entry = found else { return lrd_change_cancel(core, shard) }
     // The loan keeps the entry's slot from being used again, so that the same address below means
     // the same value. A thread with all its loans out goes by the address alone.
-    let lent = lrd_lend_locked(lane, shard, entry)
+    var loan = lrd_lend_locked(lane, shard, entry) ? lane : nil
     let key = entry.key(of: Layout.self).pointee
     let value = entry.value(of: Layout.self).pointee
     lrd_change_cancel(core, shard)
     var change = lrd_change()
-    do {
-      defer {
-        if lent, let lane {
-          lrd_loan_close(lane)
-          lrd_loan_end(lane)
-        }
-      }
-      guard try matches(key, value) else { return }
-      lrd_change_begin(core, lane, shard)
-      guard lrd_shard_holds_locked(shard, entry, name.place) else {
-        return lrd_change_cancel(core, shard)
-      }
-      lrd_change_remove(core, shard, &change, entry)
+    func endLoan() {
+      guard let lane = loan.take() else { return }
+      lrd_loan_close(lane)
+      lrd_loan_end(lane)
     }
+    defer { endLoan() }
+    guard try matches(key, value) else { return }
+    lrd_change_begin(core, lane, shard)
+    guard lrd_shard_holds_locked(shard, entry, name.place) else {
+      return lrd_change_cancel(core, shard)
+    }
+    // Under the lock the entry stays; while on loan it could not be destroyed by its own removal.
+    endLoan()
+    lrd_change_remove(core, shard, &change, entry)
     finish(&change, lane)
   }
 }

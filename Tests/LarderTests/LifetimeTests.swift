@@ -50,6 +50,17 @@ struct LifetimeTests {
     #expect(tracker.faults.isEmpty)
   }
 
+  @Test("Values removed by a predicate are released before the call returns, on a lone thread")
+  func removedByPredicate() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = TrackedCache()
+      for key in 0..<1_000 { cache[key] = tracker.make(key) }
+      cache.removeAll { key, _ in key % 2 == 0 }
+      precondition(tracker.live == 500 && cache.retiredCount == 0)
+    }
+  }
+
   @Test("A refused value is released")
   func refused() {
     let tracker = LifetimeTracker()
