@@ -23,7 +23,7 @@ static lrd_pass search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_
       lrd_entry *entry = lrd_table_entry(word);
       if (!entry) return LRD_DISTURBED;
       publish(&hazard->entry, entry);
-      if (atomic_load_explicit(slot, memory_order_relaxed) != word ||
+      if (atomic_load_explicit(slot, memory_order_acquire) != word ||
           atomic_load_explicit(&shard->root, memory_order_relaxed) != root) {
         return LRD_DISTURBED;
       }

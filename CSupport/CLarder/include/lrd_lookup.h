@@ -61,9 +61,9 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
     uint64_t word = atomic_load_explicit(slot, memory_order_acquire);
     entry = lrd_table_entry(word);
     lrd_hazard_set(&hazard->entry, entry);
-    // Unchanged slot and root: the entry was linked after its hazard could be seen. Its fields came
-    // with the acquire above.
-    if (LRD_UNLIKELY(atomic_load_explicit(slot, memory_order_relaxed) != word || !entry ||
+    // Unchanged slot and root: the entry was linked after its hazard could be seen. Acquire
+    // again: the same word may by now stand for a later entry in the same memory.
+    if (LRD_UNLIKELY(atomic_load_explicit(slot, memory_order_acquire) != word || !entry ||
                      atomic_load_explicit(&shard->root, memory_order_relaxed) != root)) {
       goto slow;
     }
