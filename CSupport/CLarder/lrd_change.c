@@ -91,12 +91,13 @@ static void release_room(lrd_cache *cache, const lrd_chain *chain) {
 }
 
 /// Makes room in the other shards, a few entries from one that has some.
-static void steal_room(lrd_cache *cache, lrd_change *change, lrd_shortage shortage) {
+static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_change *change,
+                       lrd_shortage shortage) {
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
     lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
     lrd_chain victims = {0};
-    lrd_lock_acquire(&shard->lock);
+    lrd_change_begin(cache, lane, shard);
     int wanted = shortage == LRD_COUNT_SHORT ? 1 : 4;
     while (wanted-- &&
            evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, kind_of(shortage), &victims)) {
@@ -127,9 +128,9 @@ static lrd_result refuse_costly(lrd_cache *cache, lrd_shard *shard, lrd_change *
 }
 
 /// Leaves the lock with what was evicted so far, to go on with more room.
-static lrd_result make_room(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_entry *old,
-                            lrd_chain *victims, lrd_shortage shortage, bool exhausted)
-    LRD_RELEASE(shard->lock) {
+static lrd_result make_room(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_change *change,
+                            lrd_entry *old, lrd_chain *victims, lrd_shortage shortage,
+                            bool exhausted) LRD_RELEASE(shard->lock) {
   if (exhausted && old) {
     // Only the old value is left here and the new one is too large beside other shards' entries.
     lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_REPLACED, victims);
@@ -139,7 +140,7 @@ static lrd_result make_room(lrd_cache *cache, lrd_shard *shard, lrd_change *chan
   release_room(cache, victims);
   pass_on_locked(cache, shard, change, victims);
   unlock(cache, shard);
-  if (exhausted && !old) steal_room(cache, change, shortage);
+  if (exhausted && !old) steal_room(cache, lane, change, shortage);
   return LRD_AGAIN;
 }
 
@@ -168,7 +169,7 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     bool more = victims.count < evictions_per_lock && freed_cost <= INT64_MAX;
     if (!more || !evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, kind_of(shortage), &victims)) {
       bool exhausted = more;
-      return make_room(cache, shard, change, old, &victims, shortage, exhausted);
+      return make_room(cache, lane, shard, change, old, &victims, shortage, exhausted);
     }
     freed++;
     freed_cost += victims.tail->cost;

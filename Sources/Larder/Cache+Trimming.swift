@@ -93,7 +93,8 @@ extension Cache {
   ///
   /// Every key stored during the whole call is asked about once, with its value of that moment; it
   /// is removed only if it still has that value afterwards. The closure runs without a lock and may
-  /// call the cache.
+  /// call the cache. (Where the calling thread is inside 32 loans already, a value that was replaced
+  /// while it was asked about may be removed instead.)
   ///
   /// - Complexity: O(*n*). Locks each shard once for a list of its keys, then for each removal.
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {

@@ -48,6 +48,40 @@ struct ForkTests {
       precondition(cache.count == 100)
     }
   }
+
+  @Test("A fork amid another thread's destructions stops none in the child")
+  func forkAmidDestruction() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>()
+      let entered = Atomic<Bool>(false)
+      let forked = Atomic<Bool>(false)
+      onThreads(2) { thread in
+        if thread == 0 {
+          cache[0] = tracker.make {
+            entered.store(true, ordering: .releasing)
+            waitUntil("forked") { forked.load(ordering: .acquiring) }
+          }
+          cache.removeAll()
+          cache.reclaim()
+        } else {
+          waitUntil("destroying") { entered.load(ordering: .acquiring) }
+          expectChildSuccess {
+            let count = Protected(0)
+            // Takes over the record of the thread that is not in the child.
+            RealThread {
+              for key in 0..<2_000 {
+                cache[key] = tracker.make { count.withLock { $0 += 1 } }
+                cache[key] = nil
+                precondition(count.withLock { $0 } == key + 1, "destroyed before the call returns")
+              }
+            }.join()
+          }
+          forked.store(true, ordering: .releasing)
+        }
+      }
+    }
+  }
 }
 
 /// What a child does with the caches it inherited.

@@ -27,22 +27,11 @@
  *   observe hashes, or an order that follows them, may recover the seeds: show neither.
  *
  * Nothing here allocates, locks, keeps state or reads outside the given bytes. */
-#ifndef LRD_HASH_H
-#define LRD_HASH_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "lrd_base.h"
+
 #include <string.h>
-
-#if defined(__clang__) && defined(__has_attribute)
-#if __has_attribute(nonblocking)
-#define LRD_HASH_NONBLOCKING __attribute__((nonblocking))
-#endif
-#endif
-#ifndef LRD_HASH_NONBLOCKING
-#define LRD_HASH_NONBLOCKING
-#endif
 
 /* Hexadecimal digits of pi. LANE has high bits in its bytes other than the top one. */
 #define LRD_HASH_LOW 0x243F6A8885A308D3ull
@@ -55,23 +44,22 @@ typedef struct {
   uint64_t any;
 } lrd_hash_run;
 
-static inline uint64_t lrd_hash_seed0(uint64_t random) LRD_HASH_NONBLOCKING {
+static inline uint64_t lrd_hash_seed0(uint64_t random) LRD_NONBLOCKING {
   return random | UINT64_C(1) << 63;
 }
 
-static inline uint64_t lrd_hash_seed1(uint64_t random) LRD_HASH_NONBLOCKING {
+static inline uint64_t lrd_hash_seed1(uint64_t random) LRD_NONBLOCKING {
   return random | UINT64_C(1) << 63 | 1;
 }
 
 /// The full product of `a` and `b`, its halves xored.
-static inline uint64_t lrd_hash_fold(uint64_t a, uint64_t b) LRD_HASH_NONBLOCKING {
+static inline uint64_t lrd_hash_fold(uint64_t a, uint64_t b) LRD_NONBLOCKING {
   unsigned __int128 product = (unsigned __int128)a * b;
   return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 /// Two multiplications with all 128 bits kept between them; `length` separates equal words.
-static inline uint64_t lrd_hash_finish(uint64_t a, uint64_t b,
-                                       uint64_t length) LRD_HASH_NONBLOCKING {
+static inline uint64_t lrd_hash_finish(uint64_t a, uint64_t b, uint64_t length) LRD_NONBLOCKING {
   unsigned __int128 product = (unsigned __int128)a * b;
   return lrd_hash_fold((uint64_t)product ^ LRD_HASH_LOW ^ length,
                        (uint64_t)(product >> 64) ^ LRD_HASH_HIGH);
@@ -79,17 +67,17 @@ static inline uint64_t lrd_hash_finish(uint64_t a, uint64_t b,
 
 /// The hash of a word.
 static inline uint64_t lrd_hash_word(uint64_t word, uint64_t seed0,
-                                     uint64_t seed1) LRD_HASH_NONBLOCKING {
+                                     uint64_t seed1) LRD_NONBLOCKING {
   return lrd_hash_finish(word ^ seed0, seed1, 0);
 }
 
-static inline uint64_t lrd_hash_load64(const uint8_t *_Nonnull p) LRD_HASH_NONBLOCKING {
+static inline uint64_t lrd_hash_load64(const uint8_t *_Nonnull p) LRD_NONBLOCKING {
   uint64_t word;
   memcpy(&word, p, sizeof word);
   return word;
 }
 
-static inline uint64_t lrd_hash_load32(const uint8_t *_Nonnull p) LRD_HASH_NONBLOCKING {
+static inline uint64_t lrd_hash_load32(const uint8_t *_Nonnull p) LRD_NONBLOCKING {
   uint32_t word;
   memcpy(&word, p, sizeof word);
   return word;
@@ -97,8 +85,7 @@ static inline uint64_t lrd_hash_load32(const uint8_t *_Nonnull p) LRD_HASH_NONBL
 
 /// The `count` < 8 bytes at `p` as a word, zeroes above them. Loads stay inside one aligned word of
 /// a small string just spilled to the stack, so that the processor can forward the store to them.
-static inline uint64_t lrd_hash_load_tail(const uint8_t *_Nonnull p,
-                                          size_t count) LRD_HASH_NONBLOCKING {
+static inline uint64_t lrd_hash_load_tail(const uint8_t *_Nonnull p, size_t count) LRD_NONBLOCKING {
   if (count >= 4) return lrd_hash_load32(p) | lrd_hash_load32(p + count - 4) << (8 * (count - 4));
   if (count == 0) return 0;
   size_t middle = count / 2, last = count - 1;
@@ -108,14 +95,14 @@ static inline uint64_t lrd_hash_load_tail(const uint8_t *_Nonnull p,
 /// The hash of fewer than 16 bytes, given as two words with zeroes above them. The length goes
 /// into the byte that is always free, so the words hashed are different for different strings.
 static inline lrd_hash_run lrd_hash_short(uint64_t a, uint64_t b, uint64_t length, uint64_t seed0,
-                                          uint64_t seed1) LRD_HASH_NONBLOCKING {
+                                          uint64_t seed1) LRD_NONBLOCKING {
   lrd_hash_run run = {lrd_hash_finish(a ^ seed1, b ^ length << 56 ^ seed0, 0), a | b};
   return run;
 }
 
 /// The hash of at least 16 bytes: 32 at a time in two lanes, 16 more, the last 16 once more.
 static inline lrd_hash_run lrd_hash_long(const uint8_t *_Nonnull p, size_t count, uint64_t seed0,
-                                         uint64_t seed1) LRD_HASH_NONBLOCKING {
+                                         uint64_t seed1) LRD_NONBLOCKING {
   uint64_t state = seed0, any = 0, length = count;
   if (count > 32) {
     uint64_t lane = seed0;
@@ -145,7 +132,7 @@ static inline lrd_hash_run lrd_hash_long(const uint8_t *_Nonnull p, size_t count
 
 /// The hash of `count` bytes. It means something only if lrd_hash_is_ascii() says they are ASCII.
 static inline lrd_hash_run lrd_hash_bytes(const uint8_t *_Nullable bytes, size_t count,
-                                          uint64_t seed0, uint64_t seed1) LRD_HASH_NONBLOCKING {
+                                          uint64_t seed0, uint64_t seed1) LRD_NONBLOCKING {
   if (!bytes || count == 0) return lrd_hash_short(0, 0, 0, seed0, seed1);
   if (count >= 16) return lrd_hash_long(bytes, count, seed0, seed1);
   if (count < 8) return lrd_hash_short(lrd_hash_load_tail(bytes, count), 0, count, seed0, seed1);
@@ -154,9 +141,6 @@ static inline lrd_hash_run lrd_hash_bytes(const uint8_t *_Nullable bytes, size_t
 }
 
 /// Whether every byte of the run was below 0x80.
-static inline bool lrd_hash_is_ascii(lrd_hash_run run) LRD_HASH_NONBLOCKING {
+static inline bool lrd_hash_is_ascii(lrd_hash_run run) LRD_NONBLOCKING {
   return (run.any & UINT64_C(0x8080808080808080)) == 0;
 }
-
-#undef LRD_HASH_NONBLOCKING
-#endif

@@ -18,8 +18,8 @@
  *   only the slot but also that the root has not changed.
  * RETIREMENT
  *   Unlinked entries wait in `retired` until a scan of all hazard slots proves them free; those
- *   wait in `proven` until somebody destroys them. At most LRD_RETIRED_MOST entries or the cache's
- *   retire cost wait in both; the writer that goes past that scans and destroys itself. */
+ *   wait in `proven` until somebody destroys them. At most LRD_RETIRED_MOST entries, and twice as
+ *   many as readers hold, or the cache's retire cost wait in both; the writer that goes past that scans and destroys itself. */
 #pragma once
 
 #include "lrd_policy.h"
