@@ -196,7 +196,7 @@ void lrd_change_remove(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
   shard->counters.removals++;
   release_room(cache, &removed);
   pass_on_locked(cache, shard, change, &removed);
-  change->unsettled |= lrd_shard_shrunken_locked(shard) != 0;
+  change->unsettled |= lrd_shard_oversized_locked(shard);
   unlock(cache, shard);
 }
 
@@ -218,7 +218,7 @@ bool lrd_change_trim(lrd_cache *cache, lrd_lane *lane, lrd_change *change, uint6
     uint32_t evicted = victims.count;
     *allowance -= evicted;
     pass_on_locked(cache, shard, change, &victims);
-    change->unsettled |= lrd_shard_shrunken_locked(shard) != 0;
+    change->unsettled |= lrd_shard_oversized_locked(shard);
     unlock(cache, shard);
     idle = evicted ? 0 : idle + 1;
     if (idle > cache->shard_mask) {
@@ -280,25 +280,19 @@ void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit) {
 bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect) {
   lrd_need need = {0};
   if (!lrd_lock_try_or_mark(&shard->lock)) return false;
-  need.buckets = lrd_shard_shrunken_locked(shard);
-  if (need.buckets) {
+  bool tidied = lrd_shard_tidy_locked(shard, buckets_per_slice, &need);
+  if (!tidied) {
     unlock(cache, shard);
-    need.kind = LRD_NEED_TABLE;
     bool supplied = lrd_need_supply(&need);
     if (!lrd_lock_try_or_mark(&shard->lock)) {
       lrd_need_drop(&need);
       return false;
     }
-    uint64_t shrunken = lrd_shard_shrunken_locked(shard);
-    if (supplied && shrunken && shrunken <= need.buckets) {
-      lrd_shard_start_move_locked(shard, need.memory);
-      need.supplied = LRD_NEED_NOTHING;
-    }
+    if (supplied) lrd_shard_tidy_locked(shard, buckets_per_slice, &need);
+    // What was not used came too late or will never do: no reason to go on at once.
+    tidied = supplied && need.supplied == LRD_NEED_NOTHING;
   }
-  if (lrd_shard_moves_locked(shard)) {
-    bool moved = lrd_shard_move_locked(shard, buckets_per_slice);
-    change->moving = moved && lrd_shard_moves_locked(shard);
-  }
+  change->moving = tidied && (lrd_shard_moves_locked(shard) || lrd_shard_oversized_locked(shard));
   if (collect) lrd_retire_collect_locked(shard, change);
   unlock(cache, shard);
   lrd_need_drop(&need);

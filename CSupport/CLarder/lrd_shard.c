@@ -82,10 +82,14 @@ bool lrd_shard_move_locked(lrd_shard *shard, int buckets) {
   return true;
 }
 
-uint64_t lrd_shard_shrunken_locked(lrd_shard *shard) {
+static bool is_oversized(const lrd_shard *shard, const lrd_table *table) {
+  return table->buckets > 16 && shard->count < table->buckets * LRD_TABLE_LOAD / 8;
+}
+
+bool lrd_shard_oversized_locked(lrd_shard *shard) {
   lrd_table *root = root_of(shard);
-  bool large = root->buckets > 16 && shard->count < root->buckets * LRD_TABLE_LOAD / 8;
-  return large && !lrd_shard_moves_locked(shard) ? shard->count * 2 / LRD_TABLE_LOAD + 4 : 0;
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  return is_oversized(shard, next ? next : root);
 }
 
 /// Uses the memory in `need` when it is still wanted.
@@ -118,6 +122,23 @@ static bool ask_overflow(lrd_need *need, lrd_table *table, bool may_wait) {
   need->bytes = lrd_table_next_chunk_bytes(table);
   need->may_wait = may_wait;
   return false;
+}
+
+bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) {
+  lrd_table *root = root_of(shard);
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  if (!next) {
+    if (!is_oversized(shard, root)) return true;
+    uint64_t wanted = shard->count * 2 / LRD_TABLE_LOAD + 4;
+    if (need->supplied != LRD_NEED_TABLE || need->buckets < wanted) {
+      return ask_table(need, wanted, true);
+    }
+    next = need->memory;
+    lrd_shard_start_move_locked(shard, next);
+    need->supplied = LRD_NEED_NOTHING;
+  }
+  use_supply_locked(shard, need);
+  return lrd_shard_move_locked(shard, buckets) || ask_overflow(need, next, true);
 }
 
 bool lrd_shard_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_need *need) {

@@ -97,9 +97,12 @@ static inline bool lrd_shard_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard->
 /// Moves up to `buckets` buckets. False when the new table first needs an overflow chunk.
 bool lrd_shard_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lock);
 
-/// The number of buckets a table should be given for `count` entries when it is far too large for
-/// them, 0 when it is not.
-uint64_t lrd_shard_shrunken_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
+/// True when the table, or the one it moves to, is far too large for the entries.
+bool lrd_shard_oversized_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
+
+/// Moves up to `buckets` buckets of a moving table, or begins to shrink one that is far too large.
+/// Uses what `need` holds. On false `need` says what is missing, as lrd_shard_prepare_locked() does.
+bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) LRD_REQUIRES(shard->lock);
 
 /// Starts moving to `table`. The shard must not be moving already.
 void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock);
