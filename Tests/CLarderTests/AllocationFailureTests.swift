@@ -57,7 +57,8 @@ struct AllocationFailureTests {
   }
 
   @Test(
-    "The same where all hashes are equal, so that chains need overflow chunks", arguments: [1, 4])
+    "The same where all hashes are equal, so that chains need overflow chunks",
+    arguments: [1, 4])
   func oneFailureAmongColliders(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       var runs: Int64 = 0

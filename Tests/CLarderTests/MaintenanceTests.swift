@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import Larder
+import LarderTestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What the background thread does without anybody asking, and that it then sleeps. One process per
+/// test: the thread belongs to the process.
+@Suite("Maintenance", .timeLimit(.minutes(5)))
+struct MaintenanceTests {
+  @Test("Removed entries are destroyed although no call comes any more", arguments: [1, 4])
+  func destroys(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int] in
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(shards: shards)
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      for round in 0..<5 {
+        for key in 0..<60 { cache[key] = tracker.make(key) }
+        if round % 2 == 1 { cache.removeAll() }
+        let left = round % 2 == 1 ? 0 : 60
+        waitUntil("the background thread destroys what was removed") { tracker.live == left }
+      }
+      sleeper.join()
+    }
+  }
+
+  @Test("An entry on loan is destroyed soon after it is given back")
+  func destroysReturnedLoans() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>()
+      cache[1] = tracker.make(1)
+      let stage = Protected(0)
+      let thread = RealThread {
+        cache.withValue(forKey: 1) { _ in
+          stage.withLock { $0 = 1 }
+          waitUntil("the loan is called in") { stage.withLock { $0 == 2 } }
+        }
+        stage.withLock { $0 = 3 }
+        waitUntil("the thread is let go") { stage.withLock { $0 == 4 } }
+      }
+      waitUntil("the loan is out") { stage.withLock { $0 == 1 } }
+      cache[1] = nil
+      sleepBriefly()
+      precondition(tracker.live == 1, "the lent value died")
+      stage.withLock { $0 = 2 }
+      waitUntil("the value dies") { tracker.live == 0 }
+      stage.withLock { $0 = 4 }
+      thread.join()
+    }
+  }
+
+  @Test("A table far too large for what removals left is shrunk", arguments: [1, 4])
+  func shrinks(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int] in
+      let cache = Cache<Int, Int>(shards: shards)
+      for removal in 0..<3 {
+        for key in 0..<20_000 { cache[key] = key }
+        let buckets = cache.bucketCount
+        precondition(buckets > 2_000)
+        switch removal {
+        case 0: for key in 100..<20_000 { cache[key] = nil }
+        case 1: cache.trim(toCount: 100)
+        default: cache.removeAll { key, _ in key >= 100 }
+        }
+        waitUntil("the tables shrink") { cache.bucketCount < 300 }
+        precondition(cache.count == 100)
+        cache.checkInvariants()
+        if removal != 1 { precondition((0..<100).allSatisfy { cache[$0] == $0 }) }
+      }
+    }
+  }
+
+  @Test("A table emptied while it grows is shrunk as well", arguments: [1, 4])
+  func shrinksMovingTables(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int] in
+      let cache = Cache<Int, Int>(shards: shards)
+      var key = 0
+      // 5 * 1024 entries fill a table; the next insertions begin to move it.
+      while key < 5_200 * shards || !cache.isMoving {
+        cache[key] = key
+        key += 1
+      }
+      for key in 10..<key { cache[key] = nil }
+      waitUntil(deadline: 10, "the tables shrink") { cache.bucketCount <= 16 * shards }
+      cache.checkInvariants()
+      precondition((0..<10).allSatisfy { cache[$0] == $0 })
+    }
+  }
+
+  @Test("A table with one long chain is shrunk as well")
+  func shrinksLongChains() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Collider, Int>()
+      for key in 0..<1_000 { cache[Collider(key)] = key }
+      for key in 100..<1_000 { cache[Collider(key)] = nil }
+      // The chain needs more overflow buckets than a small table brings along.
+      waitUntil(deadline: 10, "the table shrinks") { cache.bucketCount < 100 }
+      cache.checkInvariants()
+      precondition((0..<100).allSatisfy { cache[Collider($0)] == $0 })
+    }
+  }
+
+  @Test("With nothing to do, the background thread does not run")
+  func parks() async {
+    await #expect(processExitsWith: .success) {
+      guard Self.tasks() != nil else { return print("skipped: there is no /proc/self/task") }
+      let before = Self.tasks()!
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>()
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      for key in 0..<600 { cache[key % 10] = tracker.make(key) }
+      waitUntil("the background thread has worked") { tracker.live == 10 }
+      // The sleeper polls, so it is left out by its number; the others were there before.
+      let known = Set(before.keys).union([Int(getpid())])
+      var news = Self.tasks()!.keys.filter { !known.contains($0) }.sorted()
+      news.removeFirst()
+      precondition(!news.isEmpty, "no background thread")
+      // One that is about to sleep may still be counted.
+      waitUntil("the background thread parks") {
+        let counts = news.map { Self.tasks()![$0] }
+        usleep(300_000)
+        return news.map { Self.tasks()![$0] } == counts
+      }
+      let counts = news.map { Self.tasks()![$0] }
+      usleep(300_000)
+      precondition(news.map { Self.tasks()![$0] } == counts, "it runs with nothing to do")
+      sleeper.join()
+    }
+  }
+
+  /// How often each thread of this process was switched to, by thread number; `nil` without /proc.
+  private static func tasks() -> [Int: Int]? {
+    guard let folder = opendir("/proc/self/task") else { return nil }
+    defer { closedir(folder) }
+    var counts: [Int: Int] = [:]
+    while let item = readdir(folder) {
+      let name = withUnsafeBytes(of: item.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard let number = Int(name), let file = fopen("/proc/self/task/\(name)/status", "r") else {
+        continue
+      }
+      defer { fclose(file) }
+      var line = [CChar](repeating: 0, count: 256)
+      while fgets(&line, Int32(line.count), file) != nil {
+        let bytes = line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.contains("ctxt_switches") else { continue }
+        counts[number, default: 0] += Int(text.filter(\.isNumber)) ?? 0
+      }
+    }
+    return counts
+  }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import Larder
+import LarderTestSupport
+import Testing
+
+extension Cache {
+  /// The core's cache, which only tests look for.
+  var inside: OpaquePointer {
+    Mirror(reflecting: self).descendant("core") as! OpaquePointer
+  }
+
+  /// Entries of each shard that wait for destruction.
+  var retiredByShard: [Int] {
+    (0..<lrd_cache_shards(inside)).map { Int(lrdt_shard_retired(lrd_cache_shard_at(inside, $0))) }
+  }
+
+  /// Tables, of all shards, that wait until no reader is inside.
+  var retiredTables: Int {
+    (0..<lrd_cache_shards(inside)).reduce(0) {
+      $0 + Int(lrdt_shard_retired_tables(lrd_cache_shard_at(inside, $1)))
+    }
+  }
+
+  /// Whether some shard's table is moving.
+  var isMoving: Bool {
+    (0..<lrd_cache_shards(inside)).contains {
+      lrdt_table_next(lrdt_shard_root(lrd_cache_shard_at(inside, $0))) != nil
+    }
+  }
+
+  /// Main buckets of the tables readers start from.
+  var bucketCount: Int {
+    (0..<lrd_cache_shards(inside)).reduce(0) {
+      $0 + Int(lrdt_table_buckets(lrdt_shard_root(lrd_cache_shard_at(inside, $1))))
+    }
+  }
+}
+
+/// A thread that has used a cache and sleeps, until it is joined: with it, nothing removed is
+/// destroyed at once.
+struct Sleeper: ~Copyable {
+  private let stage: Protected<Int>
+  private let thread: RealThread
+
+  /// Returns once the thread has run `body` and sleeps.
+  init(_ body: @escaping @Sendable () -> Void) {
+    let stage = Protected(0)
+    self.stage = stage
+    thread = RealThread {
+      body()
+      stage.withLock { $0 = 1 }
+      waitUntil(deadline: 300, "the sleeper is woken") { stage.withLock { $0 == 2 } }
+    }
+    waitUntil("the sleeper sleeps") { stage.withLock { $0 == 1 } }
+  }
+
+  consuming func join() {
+    stage.withLock { $0 = 2 }
+    thread.join()
+  }
+}
+
+@Suite("Retirement", .timeLimit(.minutes(10)))
+struct RetirementTests {
+  typealias TrackedCache = Cache<Int, Tracked>
+
+  enum Writes: String, CaseIterable, Codable, Sendable { case oneKey, manyKeys }
+
+  @Test("At most 256 entries a shard wait", arguments: [1, 4], Writes.allCases)
+  func bound(shards: Int, writes: Writes) async {
+    await #expect(processExitsWith: .success) {
+      [shards = shards as Int, writes = writes as Writes] in
+      let tracker = LifetimeTracker()
+      let cache = TrackedCache(shards: shards)
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      let value = tracker.make()
+      for number in 0..<Stress.scaled(1_000_000, atLeast: 20_000) {
+        // One key is one shard: the others' rooms must not be used.
+        cache.insert(value, forKey: writes == .oneKey ? 7 : number % 100)
+        if number % 16 == 0 || number < 2_000 {
+          let waiting = cache.retiredByShard
+          precondition(waiting.allSatisfy { $0 <= 256 }, "\(waiting) wait after \(number)")
+        }
+      }
+      cache.reclaim()
+      precondition(cache.retiredCount == 0, "\(cache.retiredCount) wait after reclaim()")
+      sleeper.join()
+    }
+  }
+
+  @Test("Costly entries do not wait in numbers", arguments: [1, 4])
+  func costBound(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int] in
+      let cache = Cache<Int, Int>(totalCostLimit: 1_600_000, shards: shards)
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      for number in 0..<20_000 {
+        cache.insert(number, forKey: number % 100, cost: 10_000)
+        // A sixteenth of the limit is ten entries, for each shard; a change brings its own.
+        let waiting = cache.retiredCount
+        precondition(waiting <= 12 * shards, "\(waiting) wait after \(number)")
+      }
+      sleeper.join()
+    }
+  }
+
+  @Test("A loan keeps exactly its entry", arguments: [1, 4], [1, 32])
+  func loan(shards: Int, loans: Int) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int, loans = loans as Int] in
+      let tracker = LifetimeTracker()
+      let cache = TrackedCache(shards: shards)
+      for key in 0..<100 { cache[key] = tracker.make(key) }
+      let stage = Protected(0)
+      @Sendable func borrow(_ key: Int) {
+        if key < loans {
+          cache.withValue(forKey: key) {
+            borrow(key + 1)
+            precondition($0.isIntact && $0.payload == key, "a lent value died")
+          }
+        } else {
+          stage.withLock { $0 = 1 }
+          waitUntil("the loans are called in") { stage.withLock { $0 == 2 } }
+        }
+      }
+      let thread = RealThread {
+        // A thread's first lookup copies; the loans come after it.
+        _ = cache.value(forKey: 0)
+        borrow(0)
+      }
+      waitUntil("the loans are out") { stage.withLock { $0 == 1 } }
+      for round in 0..<20 {
+        for key in 0..<100 { cache[key] = tracker.make(key) }
+        cache.reclaim()
+        // What the background thread is just looking at counts as nobody's for a moment.
+        waitUntil("all but the lent are destroyed in round \(round)") {
+          cache.reclaim()
+          return tracker.live == 100 + loans && cache.retiredCount == loans
+        }
+        precondition((0..<loans).allSatisfy { tracker.isLive($0) }, "a lent value died")
+        cache.checkInvariants()
+      }
+      stage.withLock { $0 = 2 }
+      thread.join()
+      cache.reclaim()
+      precondition(cache.retiredCount == 0)
+      waitUntil("lent values die once they are back") { tracker.live == 100 }
+      precondition(tracker.faults.isEmpty)
+    }
+  }
+
+  @Test("A table is not freed while a reader is inside, and is afterwards")
+  func tables() async {
+    await #expect(processExitsWith: .success) {
+      for ending in 0..<3 {
+        let cache = Cache<Int, Int>()
+        for key in 0..<50 { cache[key] = key }
+        let entered = Protected<UInt>(0)
+        let sleeper = Sleeper {
+          let shard = lrd_cache_shard_at(cache.inside, 0)
+          let table = lrdt_table_enter(lrd_lane_attach(cache.inside)!, shard)
+          entered.withLock { $0 = UInt(bitPattern: table) }
+        }
+        let table = OpaquePointer(bitPattern: entered.withLock { $0 })!
+        let buckets = lrdt_table_buckets(table)
+        switch ending {
+        case 0: for key in 0..<5_000 { cache[key] = key }
+        case 1: cache.removeAll()
+        default:
+          cache.trim(toCount: 1)
+          cache.removeAll()
+          for key in 0..<5_000 { cache[key] = key }
+        }
+        for _ in 0..<3 { cache.reclaim() }
+        // Freed memory would be found by the address sanitizer here.
+        _ = lrdt_table_read(table)
+        precondition(lrdt_table_buckets(table) == buckets)
+        waitUntil("all other tables are freed") {
+          cache.reclaim()
+          return cache.retiredTables <= 1
+        }
+        precondition(cache.retiredTables == 1, "\(cache.retiredTables) tables wait")
+        _ = lrdt_table_read(table)
+        sleeper.join()
+        cache.reclaim()
+        waitUntil("the table is freed") { cache.retiredTables == 0 }
+      }
+    }
+  }
+
+  @Test("What an insertion was supplied with and had no use for is given back")
+  func unusedSupply() {
+    let cache = lrdt_cache_create(1, 48)!
+    let lane = lrd_lane_attach(cache)!
+    let shard = lrd_cache_shard_at(cache, 0)
+    let entry = lrd_slot_take(cache, lane)!
+    lrd_entry_describe(entry, 1 << 20, 100)
+    var change = lrd_change()
+    lrd_change_begin(cache, lane, shard)
+    #expect(lrd_change_insert(cache, lane, shard, &change, entry, nil, 1 << 20) == LRD_AGAIN)
+    #expect(change.need.memory != nil, "a first table")
+    // Meanwhile somebody makes the value too costly.
+    lrd_cache_set_cost_limit(cache, 50)
+    lrd_change_begin(cache, lane, shard)
+    #expect(lrd_change_insert(cache, lane, shard, &change, entry, nil, 1 << 20) == LRD_TOO_COSTLY)
+    #expect(change.need.supplied == LRD_NEED_NOTHING, "its table is lost")
+    lrd_need_drop(&change.need)
+    lrd_slot_give(cache, lane, entry)
+    lrd_cache_close(cache)
+  }
+}
