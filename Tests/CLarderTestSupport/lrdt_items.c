@@ -8,16 +8,14 @@ static bool same_hash(uint64_t a, uint64_t b) {
 
 static size_t count_of_hash(const lrdt_item *items, size_t count, uint64_t hash) {
   size_t equal = 0;
-  for (size_t i = 0; i < count; i++)
-    equal += items[i].present && same_hash(items[i].hash, hash);
+  for (size_t i = 0; i < count; i++) equal += items[i].present && same_hash(items[i].hash, hash);
   return equal;
 }
 
 static bool is_of_hash(const lrdt_item *items, size_t count, const lrd_entry *entry,
                        uint64_t hash) {
   for (size_t i = 0; i < count; i++) {
-    if (items[i].entry == entry)
-      return items[i].present && same_hash(items[i].hash, hash);
+    if (items[i].entry == entry) return items[i].present && same_hash(items[i].hash, hash);
   }
   return false;
 }
@@ -28,10 +26,8 @@ const char *lrdt_item_find(lrd_cache *cache, lrd_lane *lane, const lrdt_item *it
   if (found && !lrd_entry_may_match(found, item->hash))
     found = lrd_find_slow(cache, lane, item->hash);
   const char *fault = NULL;
-  if (!found && count_of_hash(items, count, item->hash))
-    fault = "lrd_find: missing";
-  if (found && !is_of_hash(items, count, found, item->hash))
-    fault = "lrd_find: not there";
+  if (!found && count_of_hash(items, count, item->hash)) fault = "lrd_find: missing";
+  if (found && !is_of_hash(items, count, found, item->hash)) fault = "lrd_find: not there";
   lrd_loan_end(lane);
   return fault;
 }
@@ -42,11 +38,9 @@ static const char *check_under_lock(lrd_shard *shard, const lrdt_item *item, con
   bool seen = false;
   lrd_matches matches = lrd_shard_matches_locked(shard, item->hash);
   for (lrd_entry *entry; (entry = lrd_matches_next_locked(&matches));) {
-    if (!is_of_hash(items, count, entry, item->hash))
-      return "lrd_matches_next_locked: not there";
+    if (!is_of_hash(items, count, entry, item->hash)) return "lrd_matches_next_locked: not there";
     seen |= entry == item->entry;
-    if (++walked > count)
-      return "lrd_matches_next_locked: endless";
+    if (++walked > count) return "lrd_matches_next_locked: endless";
   }
   if (walked != count_of_hash(items, count, item->hash) || seen != item->present)
     return "lrd_matches_next_locked: missing";
@@ -57,12 +51,10 @@ static const char *check_under_lock(lrd_shard *shard, const lrdt_item *item, con
 static const char *check_place(lrd_table *root, lrdt_item *item) {
   lrd_place place;
   bool found = lrd_table_find_locked(root, item->entry, item->hash, &place);
-  if (found != item->present)
-    return "lrd_table_find_locked";
+  if (found != item->present) return "lrd_table_find_locked";
   if (lrd_table_holds_locked(root, item->entry, item->hash) != item->present)
     return "lrd_table_holds_locked";
-  if (!found)
-    return NULL;
+  if (!found) return NULL;
   uint64_t word = atomic_load_explicit(place.slot, memory_order_relaxed);
   if (lrd_table_entry(word) != item->entry || word >> LRD_ADDRESS_BITS != lrd_table_tag(item->hash))
     return "the slot's word";
@@ -81,12 +73,9 @@ const char *lrdt_items_check(lrd_cache *cache, lrd_lane *lane, lrdt_item *items,
     lrd_shard *shard = lrd_cache_shard(cache, item->hash);
     lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
     const char *fault = check_place(root, item);
-    if (!fault)
-      fault = check_under_lock(shard, item, items, count);
-    if (!fault)
-      fault = lrdt_item_find(cache, lane, item, items, count);
-    if (fault)
-      return fault;
+    if (!fault) fault = check_under_lock(shard, item, items, count);
+    if (!fault) fault = lrdt_item_find(cache, lane, item, items, count);
+    if (fault) return fault;
   }
   return NULL;
 }
