@@ -36,7 +36,8 @@ let package = Package(
     .target(
       name: "LarderTestSupport", dependencies: ["Larder"], path: "Tests/LarderTestSupport"),
     .target(
-      name: "CLarderTestSupport", dependencies: ["CLarder"], path: "Tests/CLarderTestSupport"),
+      name: "CLarderTestSupport", dependencies: ["CLarder"], path: "Tests/CLarderTestSupport",
+      cSettings: [.headerSearchPath("../../CSupport/CLarder")]),
     .testTarget(
       name: "CLarderTests",
       dependencies: ["Larder", "CLarder", "CLarderTestSupport", "LarderTestSupport"]),

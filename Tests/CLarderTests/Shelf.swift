@@ -35,6 +35,7 @@ final class Shelf {
   func newEntry(_ hash: UInt64) -> UnsafeMutablePointer<lrd_entry> {
     let entry = lrd_slot_take(cache, lane)!
     lrd_entry_describe(entry, hash, 0)
+    lrdt_entry_key(entry).pointee = hash
     return entry
   }
 
@@ -67,6 +68,41 @@ final class Shelf {
     lrd_shard_link_locked(shard, lrd_policy_lru(), pool, entry, items[number].hash)
     items[number] = lrdt_item(
       entry: entry, hash: items[number].hash, present: true, slot: nil, head: nil, link: 0)
+  }
+
+  /// Adds an item whose entry is yet to be inserted.
+  func announce(_ hash: UInt64) -> Int {
+    let entry = newEntry(hash)
+    items.append(lrdt_item(entry: entry, hash: hash, present: false, slot: nil, head: nil, link: 0))
+    return items.count - 1
+  }
+
+  /// Gives both tables as many overflow buckets as any two acts may need.
+  func addSpareChunks() {
+    addChunk(root)
+    if let next = lrdt_table_next(root) { for _ in 0..<3 { addChunk(next) } }
+  }
+
+  /// Plays `acts` while every item is looked up after each instruction of theirs.
+  func playReads(_ acts: (lrdt_act, lrdt_act)) -> String? {
+    items.withUnsafeMutableBufferPointer { items in
+      var play = lrdt_play(
+        cache: cache, lane: lane, items: items.baseAddress!, count: items.count, acts: acts)
+      return lrdt_play_reads(&play).map(String.init(cString:))
+    }
+  }
+
+  /// Plays `acts` after instruction `stop` of a lookup of one item; tells whether it got there.
+  func playWrite(
+    _ acts: (lrdt_act, lrdt_act), item: Int, stop: Int
+  ) -> (fault: String?, stopped: Bool) {
+    items.withUnsafeMutableBufferPointer { items in
+      var play = lrdt_play(
+        cache: cache, lane: lane, items: items.baseAddress!, count: items.count, acts: acts)
+      var stopped = false
+      let fault = lrdt_play_write(&play, item, UInt64(stop), &stopped)
+      return (fault.map(String.init(cString:)), stopped)
+    }
   }
 
   func remove(_ number: Int) {

@@ -5,3 +5,4 @@
 #include "CLarder.h"
 #include "lrdt_inside.h"
 #include "lrdt_items.h"
+#include "lrdt_play.h"

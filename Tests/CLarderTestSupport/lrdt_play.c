@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrdt_play.h"
+
+#include "lrd_retire.h"
+#include "lrdt_stepping.h"
+
+enum { items_most = 64 };
+
+bool lrdt_play_available(void) {
+  return lrdt_stepping_available();
+}
+
+static lrd_shard *shard_of(lrdt_play *play) {
+  return lrd_cache_shard_at(play->cache, 0);
+}
+
+static void act(lrdt_play *play, const lrdt_act *act, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = shard_of(play);
+  lrd_pool *pool = &play->cache->pool;
+  const lrd_policy *policy = play->cache->policy;
+  lrdt_item *subject = &play->items[act->subject];
+  switch (act->action) {
+  case LRDT_NOTHING:
+    break;
+  case LRDT_INSERT:
+    lrd_shard_link_locked(shard, policy, pool, act->fresh, subject->hash);
+    break;
+  case LRDT_REMOVE:
+    lrd_shard_unlink_locked(shard, policy, pool, subject->entry, LRD_REMOVED_BY_CALL, removed);
+    break;
+  case LRDT_REPLACE:
+    lrd_shard_replace_locked(shard, policy, pool, subject->entry, act->fresh, subject->hash,
+                             removed);
+    break;
+  case LRDT_MOVE_BUCKET:
+    if (lrd_shard_moves_locked(shard)) lrd_shard_move_locked(shard, 1);
+    break;
+  case LRDT_MOVE_ALL:
+    if (lrd_shard_moves_locked(shard)) lrd_shard_move_locked(shard, INT32_MAX);
+    break;
+  case LRDT_EMPTY: {
+    lrd_order order;
+    lrd_shard_empty_locked(shard, policy, &order);
+    lrd_order_dissolve(&order, policy, pool, LRD_REMOVED_BY_CALL, removed);
+    break;
+  }
+  }
+}
+
+/// What the items are after an act.
+static void note(lrdt_play *play, const lrdt_act *act) {
+  lrdt_item *subject = &play->items[act->subject];
+  if (act->action == LRDT_INSERT || act->action == LRDT_REPLACE) {
+    subject->entry = act->fresh;
+    subject->present = true;
+  } else if (act->action == LRDT_REMOVE) {
+    subject->present = false;
+  } else if (act->action == LRDT_EMPTY) {
+    for (size_t i = 0; i < play->count; i++) play->items[i].present = false;
+  }
+}
+
+static lrd_entry *stored(const lrdt_item *item) {
+  return item->present ? item->entry : NULL;
+}
+
+/// A whole lookup, as the layer above does it, with the whole hash for a key; the loan is not ended.
+static lrd_entry *look_up(lrdt_play *play, uint64_t hash) LRD_UNCHECKED_LOCKS {
+  lrd_entry *found = lrd_find(play->cache, play->lane, hash);
+  if (!found || *lrdt_entry_key(found) == hash) return found;
+  found = lrd_find_slow(play->cache, play->lane, hash);
+  if (!found || *lrdt_entry_key(found) == hash) return found;
+  // Another key: under the lock the answer is final, and lent like any other.
+  lrd_matches matches = lrd_shard_matches_locked(shard_of(play), hash);
+  while ((found = lrd_matches_next_locked(&matches)) && *lrdt_entry_key(found) != hash) {
+  }
+  atomic_store_explicit(&play->lane->thread->top->entry, (uintptr_t)found, memory_order_release);
+  return found;
+}
+
+/// By item, what lookups may find: what was stored at first and after each act, in this order.
+typedef struct lrdt_history {
+  lrdt_play *play;
+  lrd_entry *values[items_most][LRDT_ACTS + 1];
+  int seen[items_most]; // the first of `values` a lookup may still find
+  lrd_chain removed;
+  const char *fault;
+  size_t item; // that the stopped reader looks for
+  uint64_t stop;
+  lrd_entry *found;
+  bool stopped;
+} lrdt_history;
+
+/// Records what each act will leave, without performing it.
+static void foresee(lrdt_history *history, lrdt_play *play) {
+  *history = (lrdt_history){.play = play};
+  lrdt_item before[items_most];
+  for (size_t i = 0; i < play->count; i++) {
+    before[i] = play->items[i];
+    history->values[i][0] = stored(&before[i]);
+  }
+  for (int a = 0; a < LRDT_ACTS; a++) {
+    note(play, &play->acts[a]);
+    for (size_t i = 0; i < play->count; i++) history->values[i][a + 1] = stored(&play->items[i]);
+  }
+  for (size_t i = 0; i < play->count; i++) play->items[i] = before[i];
+}
+
+static void perform_acts(lrdt_history *history) {
+  lrdt_play *play = history->play;
+  for (int a = 0; a < LRDT_ACTS; a++) {
+    act(play, &play->acts[a], &history->removed);
+    note(play, &play->acts[a]);
+  }
+}
+
+static void write_all(void *context) {
+  perform_acts(context);
+}
+
+static bool read_all(void *context, uint64_t step) {
+  (void)step;
+  lrdt_history *history = context;
+  for (size_t i = 0; i < history->play->count; i++) {
+    lrd_entry *found = look_up(history->play, history->play->items[i].hash);
+    lrd_loan_end(history->play->lane);
+    int *seen = &history->seen[i];
+    while (*seen <= LRDT_ACTS && history->values[i][*seen] != found) ++*seen;
+    if (*seen <= LRDT_ACTS) continue;
+    history->fault = found ? "a lookup found what was not there" : "a lookup missed an entry";
+    return false;
+  }
+  return true;
+}
+
+const char *lrdt_play_reads(lrdt_play *play) {
+  lrdt_history history;
+  foresee(&history, play);
+  lrdt_step(write_all, read_all, &history);
+  return history.fault;
+}
+
+/// Destroys what no hazard holds: the entries' slots go back to the pool, and tables are freed.
+static void reclaim(lrdt_history *history) LRD_UNCHECKED_LOCKS {
+  lrd_cache *cache = history->play->cache;
+  lrd_shard *shard = shard_of(history->play);
+  lrd_chain held = {0}, freed = {0};
+  lrd_change change = {.suspect = history->removed, .tables = shard->retired_tables};
+  shard->retired_tables = NULL;
+  lrd_retire_scan(cache, &change, &held, &freed);
+  shard->retired_tables = change.tables;
+  for (lrd_entry *entry; (entry = lrd_chain_take(&freed, &cache->pool));) {
+    *lrdt_entry_key(entry) = 0;
+    lrd_slot_give(cache, NULL, entry);
+  }
+}
+
+static void read_one(void *context) {
+  lrdt_history *history = context;
+  history->found = look_up(history->play, history->play->items[history->item].hash);
+}
+
+static bool write_at_stop(void *context, uint64_t step) {
+  lrdt_history *history = context;
+  if (step < history->stop) return true;
+  perform_acts(history);
+  reclaim(history);
+  history->stopped = true;
+  return false;
+}
+
+const char *lrdt_play_write(lrdt_play *play, size_t item, uint64_t stop, bool *stopped) {
+  lrdt_history history;
+  foresee(&history, play);
+  history.item = item;
+  history.stop = stop;
+  lrdt_step(read_one, write_at_stop, &history);
+  *stopped = history.stopped;
+  lrd_entry *found = history.found;
+  uintptr_t hazard = atomic_load_explicit(&play->lane->thread->top->entry, memory_order_relaxed);
+  const char *fault =
+      found ? "the lookup found what was never there" : "the lookup missed an entry";
+  for (int a = 0; a <= LRDT_ACTS; a++) {
+    if (history.values[item][a] == found) fault = NULL;
+  }
+  if (!fault && found) {
+    if (hazard != (uintptr_t)found) fault = "the entry found is not protected";
+    if (found->state == LRD_ENTRY_FREE) fault = "the entry found is destroyed";
+    if (*lrdt_entry_key(found) != play->items[item].hash) fault = "the entry is another one";
+  }
+  if (!fault && atomic_load_explicit(&play->lane->thread->top->table, memory_order_relaxed)) {
+    fault = "the lookup stayed inside the table";
+  }
+  lrd_loan_end(play->lane);
+  return fault;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import LarderTestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// One reader and one writer of the real table, at every point where the one can stop the other.
+///
+/// Stops are single instructions, see lrdt_play.h. Each test has a process of its own.
+@Suite("Interleavings", .timeLimit(.minutes(10)), .enabled(if: lrdt_play_available()))
+struct InterleavingTests {
+  /// What the writer does; the places are those of items on the shelf.
+  enum Write: CaseIterable {
+    case insert, insertTwo
+    case removeFirst, removeMiddle, removeLast, removeBoth
+    case replaceFirst, replaceLast, replaceTwice
+    case removeAndPutBack, removeAndInsert, removeAndReplace
+    case moveBucket, moveBuckets, moveAll, moveAndInsert, moveAndRemove
+    case empty, moveAndEmpty
+
+    var moves: Bool {
+      switch self {
+      case .moveBucket, .moveBuckets, .moveAll, .moveAndInsert, .moveAndRemove, .moveAndEmpty: true
+      default: false
+      }
+    }
+
+    func acts(on shelf: Shelf, _ pattern: HashPattern) -> (lrdt_act, lrdt_act) {
+      let (first, last) = (0, shelf.items.count - 1)
+      func act(_ action: lrdt_action, _ subject: Int = 0) -> lrdt_act {
+        let needsEntry = action == LRDT_REPLACE || action == LRDT_INSERT
+        let fresh = needsEntry ? shelf.newEntry(shelf.items[subject].hash) : nil
+        return lrdt_act(action: action, subject: subject, fresh: fresh)
+      }
+      func newItem(_ number: Int = 0) -> Int {
+        shelf.announce(pattern.hash(shelf.items.count + number))
+      }
+      let nothing = act(LRDT_NOTHING)
+      switch self {
+      case .insert: return (act(LRDT_INSERT, newItem()), nothing)
+      case .insertTwo: return (act(LRDT_INSERT, newItem()), act(LRDT_INSERT, newItem()))
+      case .removeFirst: return (act(LRDT_REMOVE, first), nothing)
+      case .removeMiddle: return (act(LRDT_REMOVE, last / 2), nothing)
+      case .removeLast: return (act(LRDT_REMOVE, last), nothing)
+      case .removeBoth: return (act(LRDT_REMOVE, last), act(LRDT_REMOVE, first))
+      case .replaceFirst: return (act(LRDT_REPLACE, first), nothing)
+      case .replaceLast: return (act(LRDT_REPLACE, last), nothing)
+      case .replaceTwice: return (act(LRDT_REPLACE, last), act(LRDT_REPLACE, last))
+      case .removeAndPutBack: return (act(LRDT_REMOVE, last), act(LRDT_INSERT, last))
+      case .removeAndInsert: return (act(LRDT_REMOVE, first), act(LRDT_INSERT, newItem()))
+      case .removeAndReplace: return (act(LRDT_REMOVE, first), act(LRDT_REPLACE, last))
+      case .moveBucket: return (act(LRDT_MOVE_BUCKET), nothing)
+      case .moveBuckets: return (act(LRDT_MOVE_BUCKET), act(LRDT_MOVE_BUCKET))
+      case .moveAll: return (act(LRDT_MOVE_ALL), nothing)
+      case .moveAndInsert: return (act(LRDT_MOVE_BUCKET), act(LRDT_INSERT, newItem()))
+      case .moveAndRemove: return (act(LRDT_MOVE_BUCKET), act(LRDT_REMOVE, first))
+      case .empty: return (act(LRDT_EMPTY), nothing)
+      case .moveAndEmpty: return (act(LRDT_MOVE_BUCKET), act(LRDT_EMPTY))
+      }
+    }
+  }
+
+  /// A shelf before the write.
+  struct Scene: CustomStringConvertible {
+    let pattern: HashPattern
+    let filling: Int
+    /// Sizes of the tables; the second is 0 when nothing moves.
+    let from: Int, to: Int
+    let moved: Int
+
+    func build() -> Shelf {
+      let shelf = Shelf(buckets: from)
+      for number in 0..<filling { shelf.insert(pattern.hash(number)) }
+      if to > 0 {
+        _ = shelf.startMove(to: to)
+        for _ in 0..<moved { _ = shelf.moveBucket() }
+      }
+      shelf.addSpareChunks()
+      return shelf
+    }
+
+    var description: String {
+      "\(pattern), \(filling) entries, \(from) to \(to) buckets, \(moved) moved"
+    }
+
+    /// Scenes with a table that moves, or does not, for a write that moves it, or does not.
+    static func all(_ pattern: HashPattern, fillings: [Int], for write: Write) -> [Scene] {
+      let moves = [(1, 2, 0), (2, 1, 0), (2, 1, 1), (3, 4, 0), (3, 4, 2)]
+      let sizes = write.moves ? moves : [(1, 0, 0), (2, 1, 1), (3, 4, 2)]
+      return fillings.flatMap { filling in
+        sizes.map {
+          Scene(pattern: pattern, filling: filling, from: $0.0, to: $0.1, moved: $0.2)
+        }
+      }
+    }
+  }
+
+  enum Hashes: String, CaseIterable, Codable, Sendable {
+    case oneBucket, oneTag, spread
+
+    var pattern: HashPattern {
+      switch self {
+      case .oneBucket: .oneBucket
+      case .oneTag: .oneTag
+      case .spread: .spread
+      }
+    }
+  }
+
+  // A stop costs microseconds, and unoptimized code has ten times the instructions: it gets fewer
+  // fillings, and of the stops in a lookup, the way to each of which is stepped anew, a sample.
+  #if DEBUG
+    private static let fillings = [8, 15]
+    private static let stride = 64 * Stress.divisor
+  #else
+    private static let fillings = [2, 7, 8, 14, 15, 22]
+    private static let stride = Stress.divisor
+  #endif
+
+  @Test("After each instruction of a write, lookups find all they must", arguments: Hashes.allCases)
+  func readsDuringWrites(hashes: Hashes) async {
+    await #expect(processExitsWith: .success) { [hashes = hashes as Hashes] in
+      for write in Write.allCases {
+        for scene in Scene.all(hashes.pattern, fillings: Self.fillings, for: write) {
+          let shelf = scene.build()
+          let acts = write.acts(on: shelf, scene.pattern)
+          if let fault = shelf.playReads(acts) { fatalError("\(fault): \(write), \(scene)") }
+          if let fault = shelf.fault() { fatalError("\(fault) behind \(write), \(scene)") }
+        }
+      }
+    }
+  }
+
+  @Test(
+    "A write, with reclamation, at each instruction of a lookup",
+    arguments: [Hashes.oneBucket, .oneTag])
+  func writesDuringReads(hashes: Hashes) async {
+    await #expect(processExitsWith: .success) { [hashes = hashes as Hashes] in
+      var offset = 0
+      for write in Write.allCases {
+        for scene in Scene.all(hashes.pattern, fillings: [8, 15], for: write) {
+          for item in [0, scene.filling - 1] {
+            offset += 7
+            var stop = 1 + offset % Self.stride
+            var stopped = true
+            while stopped {
+              let shelf = scene.build()
+              let acts = write.acts(on: shelf, scene.pattern)
+              let fault: String?
+              (fault, stopped) = shelf.playWrite(acts, item: item, stop: stop)
+              if let fault { fatalError("\(fault): \(write) at \(stop) of \(item), \(scene)") }
+              stop += Self.stride
+            }
+          }
+        }
+      }
+    }
+  }
+}
