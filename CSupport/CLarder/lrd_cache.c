@@ -12,28 +12,73 @@ static size_t shards_bytes(uint32_t shards) {
   return shards * sizeof(lrd_shard);
 }
 
+lrd_amount lrd_cache_limits(lrd_cache *cache) {
+  uint64_t count = atomic_load_explicit(&cache->budget.count_limit, memory_order_relaxed);
+  uint64_t cost = atomic_load_explicit(&cache->budget.cost_limit, memory_order_relaxed);
+  return (lrd_amount){count ? count : LRD_UNBOUNDED, cost ? cost : LRD_UNBOUNDED};
+}
+
+static uint64_t share_of(uint64_t limit, uint64_t shards) {
+  return limit == LRD_UNBOUNDED ? limit : limit / shards + (limit % shards != 0);
+}
+
+lrd_amount lrd_cache_share(lrd_cache *cache) {
+  lrd_amount limits = lrd_cache_limits(cache);
+  uint64_t shards = cache->shard_mask + 1;
+  return (lrd_amount){share_of(limits.count, shards), share_of(limits.cost, shards)};
+}
+
+/// Makes the shards and what the policy keeps in them. False without memory.
+static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
+  const lrd_policy *policy = cache->policy;
+  uint32_t shards = cache->shard_mask + 1;
+  if (policy->create && !policy->create(&cache->shared, lrd_cache_limits(cache), shards)) {
+    return false;
+  }
+  cache->shards = lrd_alloc_zeroed(shards_bytes(shards), _Alignof(lrd_shard));
+  if (!cache->shards) return false;
+  bool opened = true;
+  for (uint32_t i = 0; i < shards; i++) {
+    opened &= lrd_shard_open(&cache->shards[i], policy, cache->shared);
+  }
+  for (uint32_t i = 0; opened && i < shards; i++) {
+    lrd_shard_resize_locked(&cache->shards[i], policy, lrd_cache_share(cache));
+  }
+  return opened;
+}
+
+/// Frees what open_shards() made, all or part of it.
+static void close_shards(lrd_cache *cache) {
+  for (uint32_t i = 0; cache->shards && i <= cache->shard_mask; i++) {
+    lrd_shard_close(&cache->shards[i], cache->policy);
+  }
+  lrd_free(cache->shards, shards_bytes(cache->shard_mask + 1), _Alignof(lrd_shard));
+  if (cache->policy->destroy && cache->shared) cache->policy->destroy(cache->shared);
+}
+
 lrd_cache *lrd_cache_create(const lrd_options *options) {
   if (!lrd_process_start()) return NULL;
   lrd_cache *cache = lrd_alloc_zeroed(sizeof *cache, _Alignof(lrd_cache));
   if (!cache) return NULL;
-  cache->shards = lrd_alloc(shards_bytes(options->shards), _Alignof(lrd_shard));
-  if (!cache->shards ||
-      !lrd_pool_open(&cache->pool, options->entry_bytes, options->entry_alignment)) {
-    lrd_free(cache->shards, shards_bytes(options->shards), _Alignof(lrd_shard));
+  atomic_store_explicit(&cache->budget.count_limit, options->count_limit, memory_order_relaxed);
+  atomic_store_explicit(&cache->budget.cost_limit, options->cost_limit, memory_order_relaxed);
+  cache->shard_mask = options->shards - 1;
+  cache->policy = options->policy;
+  cache->hits_most = options->policy->hits_most;
+  size_t extra = lrd_round_up(options->entry_bytes, 8);
+  if (!open_shards(cache) || !lrd_pool_open(&cache->pool, extra + options->policy->entry_bytes,
+                                            options->entry_alignment)) {
+    close_shards(cache);
     lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
     return NULL;
   }
+  cache->pool.extra = extra;
   static _Atomic(uint64_t) caches = 0;
   cache->number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
-  cache->shard_mask = options->shards - 1;
   cache->observed = options->observed;
-  cache->policy = options->policy;
   cache->hooks = options->hooks;
-  for (uint32_t i = 0; i < options->shards; i++) lrd_shard_open(&cache->shards[i], cache->policy);
   atomic_store_explicit(&cache->lanes, &no_lanes, memory_order_relaxed);
   atomic_store_explicit(&cache->references, 1, memory_order_relaxed);
-  atomic_store_explicit(&cache->budget.count_limit, options->count_limit, memory_order_relaxed);
-  atomic_store_explicit(&cache->budget.cost_limit, options->cost_limit, memory_order_relaxed);
   lrd_process_add(cache);
   return cache;
 }
@@ -66,10 +111,7 @@ static void destroy_waiting(lrd_cache *cache, lrd_change *change) {
     change->tables = table->retired_next;
     lrd_table_destroy(table);
   }
-  for (lrd_entry *entry; (entry = lrd_chain_take(&change->ready, &cache->pool));) {
-    cache->hooks.destroy(cache->hooks.context, entry);
-    lrd_slot_give(cache, NULL, entry);
-  }
+  lrd_retire_destroy_ready(cache, change);
 }
 
 void lrd_cache_unreference(lrd_cache *cache) {
@@ -78,11 +120,10 @@ void lrd_cache_unreference(lrd_cache *cache) {
   // The maintenance thread may have put something back after the cache was closed.
   lrd_change change = {0};
   destroy_waiting(cache, &change);
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) lrd_shard_close(&cache->shards[i]);
+  close_shards(cache);
   lrd_pool_close(&cache->pool);
   free_lanes(cache);
   lrd_hooks hooks = cache->hooks;
-  lrd_free(cache->shards, shards_bytes(cache->shard_mask + 1), _Alignof(lrd_shard));
   lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
   hooks.release(hooks.context);
 }
@@ -126,8 +167,12 @@ lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
     add_counters(&sum.counters, &shard->counters);
     sum.retired += shard->retired.count + shard->proven.count;
     sum.table_bytes += tables_bytes_locked(shard);
+    sum.policy_bytes += cache->policy->state_bytes + shard->order.history.bytes;
+    sum.victim_steps += shard->order.steps;
     lrd_change_cancel(cache, shard);
   }
+  const lrd_policy *policy = cache->policy;
+  if (policy->shared_bytes) sum.policy_bytes += policy->shared_bytes(cache->shared);
   sum.pool_bytes = lrd_pool_bytes(&cache->pool);
   return sum;
 }

@@ -4,6 +4,7 @@
 #include "lrd_lookup.h"
 #include "lrd_maintenance.h"
 #include "lrd_retire.h"
+#include "lrd_sweep.h"
 
 /// Entries evicted under one lock at most, so that no insertion holds it for long.
 enum { evictions_per_lock = 32 };
@@ -24,8 +25,18 @@ void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) {
   unlock(cache, shard);
 }
 
+/// Notes one hit as the policy wants it.
+static void note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry)
+    LRD_REQUIRES(shard->lock) {
+  if (cache->hits_most == LRD_HITS_BATCHED) {
+    cache->policy->access(&shard->order, &cache->pool, &entry, 1);
+  } else {
+    lrd_entry_count_hit(entry, cache->hits_most);
+  }
+}
+
 void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
-  if (entry) cache->policy->access(&shard->order, &cache->pool, &entry, 1);
+  if (entry) note_hit_locked(cache, shard, entry);
   if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
 }
 
@@ -35,15 +46,15 @@ static lrd_entry *entry_or_null(lrd_cache *cache, uint32_t id) {
 
 lrd_entry *lrd_order_first_locked(lrd_cache *cache, lrd_shard *shard, bool hottest) {
   const lrd_policy *policy = cache->policy;
-  return entry_or_null(cache,
-                       hottest ? policy->hottest(&shard->order) : policy->coldest(&shard->order));
+  return entry_or_null(cache, hottest ? policy->hottest(&shard->order, &cache->pool)
+                                      : policy->coldest(&shard->order, &cache->pool));
 }
 
-lrd_entry *lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry,
+lrd_entry *lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry,
                                  bool hottest) {
   const lrd_policy *policy = cache->policy;
-  return entry_or_null(cache, hottest ? policy->colder(&shard->order, entry)
-                                      : policy->hotter(&shard->order, entry));
+  return entry_or_null(cache, hottest ? policy->colder(&shard->order, &cache->pool, entry)
+                                      : policy->hotter(&shard->order, &cache->pool, entry));
 }
 
 bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
@@ -64,17 +75,21 @@ static void pass_on_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *chang
 
 /// Starts loading what the next eviction from this shard will touch.
 static void prefetch_victim_locked(lrd_cache *cache, lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  uint32_t id = cache->policy->victim(&shard->order);
+  uint32_t id = cache->policy->coldest(&shard->order, &cache->pool);
   if (id != LRD_NIL) LRD_PREFETCH(lrd_pool_entry(&cache->pool, id));
 }
 
-/// Evicts one entry other than `spared`. False when there is none.
-static bool evict_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *spared,
-                         uint8_t reason, int kind, lrd_chain *victims) LRD_REQUIRES(shard->lock) {
-  uint32_t id = cache->policy->victim(&shard->order);
+/// Evicts one entry other than `spared`. False when there is none. Should `spared` be the next to
+/// go, it is displaced first: what replaces it then enters the order as a new entry.
+static bool evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
+                         int kind, lrd_chain *victims) LRD_REQUIRES(shard->lock) {
+  uint32_t id = cache->policy->victim(&shard->order, &cache->pool);
+  if (id != LRD_NIL && lrd_pool_entry(&cache->pool, id) == spared) {
+    lrd_shard_displace_locked(shard, cache->policy, &cache->pool, spared);
+    id = cache->policy->victim(&shard->order, &cache->pool);
+  }
   if (id == LRD_NIL) return false;
   lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-  if (victim == spared) return false;
   lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, victim, reason, victims);
   shard->counters.evictions[kind]++;
   return true;
@@ -136,6 +151,8 @@ static lrd_result make_room(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, 
     lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_REPLACED, victims);
     shard->counters.replacements++;
     change->replaced = true;
+  } else if (old && old->state == LRD_ENTRY_DISPLACED) {
+    lrd_shard_restore_locked(shard, cache->policy, &cache->pool, old);
   }
   release_room(cache, victims);
   pass_on_locked(cache, shard, change, victims);
@@ -151,15 +168,15 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   if (cost_limit && entry->cost > cost_limit) {
     return refuse_costly(cache, shard, change, old);
   }
-  if (!lrd_shard_prepare_locked(shard, hash, &change->need)) {
+  if (!lrd_shard_prepare_locked(shard, cache->policy, hash, &change->need)) {
     unlock(cache, shard);
     if (lrd_need_supply(&change->need)) return LRD_AGAIN;
     if (!change->need.may_wait) return LRD_OUT_OF_MEMORY;
     change->need.wait = true;
     return LRD_AGAIN;
   }
-  // The old value counts as used just now, so it is the last that room would be taken from.
-  if (old) cache->policy->access(&shard->order, &cache->pool, &old, 1);
+  // A replacement is a use: where order follows use, room is taken from the old value last.
+  if (old) note_hit_locked(cache, shard, old);
   lrd_chain victims = {0};
   uint64_t freed = old ? 1 : 0;
   uint64_t freed_cost = old ? old->cost : 0;
@@ -182,22 +199,45 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     if (!change->replaced) shard->counters.insertions++;
   }
   if (freed) prefetch_victim_locked(cache, shard);
-  // This thread's batch was applied at the beginning, so it is as sound after its own evictions.
-  if (lane) lane->sound_at = shard->unlinked;
+  // This thread's batch was applied at the beginning, so it is as sound after its own evictions; but
+  // not what a lookup around this call has found.
+  if (lane) {
+    lane->sound_at = shard->unlinked;
+    lane->applied++;
+  }
   pass_on_locked(cache, shard, change, &victims);
+  bool adjust = shard->order.adjust;
   unlock(cache, shard);
   if (change->need.supplied != LRD_NEED_NOTHING) lrd_need_drop(&change->need);
+  if (LRD_UNLIKELY(adjust)) {
+    cache->policy->adjust(cache->shared, lrd_cache_limits(cache), cache->shard_mask + 1);
+  }
   return old || change->replaced ? LRD_REPLACED : LRD_INSERTED;
+}
+
+void lrd_change_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
+                              lrd_chain *removed) {
+  lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, entry, reason, removed);
+  if (reason == LRD_REMOVED_LIMIT) {
+    shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
+  } else if (reason == LRD_REMOVED_TRIM) {
+    shard->counters.evictions[LRD_EVICTED_BY_TRIM]++;
+  } else {
+    shard->counters.removals++;
+  }
+}
+
+void lrd_change_end(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed) {
+  release_room(cache, removed);
+  pass_on_locked(cache, shard, change, removed);
+  change->unsettled |= lrd_shard_oversized_locked(shard);
+  unlock(cache, shard);
 }
 
 void lrd_change_remove(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_entry *entry) {
   lrd_chain removed = {0};
-  lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, entry, LRD_REMOVED_BY_CALL, &removed);
-  shard->counters.removals++;
-  release_room(cache, &removed);
-  pass_on_locked(cache, shard, change, &removed);
-  change->unsettled |= lrd_shard_oversized_locked(shard);
-  unlock(cache, shard);
+  lrd_change_unlink_locked(cache, shard, entry, LRD_REMOVED_BY_CALL, &removed);
+  lrd_change_end(cache, shard, change, &removed);
 }
 
 bool lrd_change_trim(lrd_cache *cache, lrd_lane *lane, lrd_change *change, uint64_t count_bound,
@@ -259,22 +299,29 @@ void lrd_change_empty(lrd_cache *cache, lrd_lane *lane, lrd_change *change) LRD_
   unlock(cache, shard);
 }
 
-/// Waits until no insertion is left that has read an earlier limit: they read it under a lock.
-static void pass_all_locks(lrd_cache *cache) {
+/// Tells the policy, and waits until no insertion is left that has read an earlier limit: they read
+/// it under a lock. Of several calls at once, the last to have a shard's lock reads the last limits.
+static void limits_changed(lrd_cache *cache) {
+  const lrd_policy *policy = cache->policy;
+  if (policy->adjust) {
+    policy->adjust(cache->shared, lrd_cache_limits(cache), cache->shard_mask + 1);
+  }
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    lrd_lock_acquire(&cache->shards[i].lock);
-    unlock(cache, &cache->shards[i]);
+    lrd_shard *shard = &cache->shards[i];
+    lrd_lock_acquire(&shard->lock);
+    lrd_shard_resize_locked(shard, policy, lrd_cache_share(cache));
+    unlock(cache, shard);
   }
 }
 
 void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit) {
   atomic_store_explicit(&cache->budget.count_limit, limit, memory_order_relaxed);
-  pass_all_locks(cache);
+  limits_changed(cache);
 }
 
 void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit) {
   atomic_store_explicit(&cache->budget.cost_limit, limit, memory_order_relaxed);
-  pass_all_locks(cache);
+  limits_changed(cache);
 }
 
 bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect) {

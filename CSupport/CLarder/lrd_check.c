@@ -4,8 +4,6 @@
 #include "lrd_cache.h"
 #include "lrd_change.h"
 
-#define CHECK(condition) ((condition) ? (void)0 : lrd_fail(#condition, __FILE__, __LINE__))
-
 /// I1, first half, and I2: everything in the order is linked and in the table.
 static void check_order(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool)
     LRD_REQUIRES(shard->lock) {
@@ -13,19 +11,21 @@ static void check_order(lrd_shard *shard, const lrd_policy *policy, lrd_pool *po
   unsigned __int128 cost = 0;
   uint32_t before = LRD_NIL;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
-  for (uint32_t id = policy->hottest(&shard->order); id != LRD_NIL; count++) {
+  for (uint32_t id = policy->hottest(&shard->order, pool); id != LRD_NIL; count++) {
     lrd_entry *entry = lrd_pool_entry(pool, id);
-    CHECK(entry->state == LRD_ENTRY_LINKED);
-    CHECK(policy->hotter(&shard->order, entry) == before);
+    LRD_CHECK(entry->state == LRD_ENTRY_LINKED);
+    LRD_CHECK(policy->hotter(&shard->order, pool, entry) == before);
     lrd_place place;
-    CHECK(lrd_table_find_locked(root, entry, lrd_entry_place(entry), &place));
+    LRD_CHECK(lrd_table_find_locked(root, entry, lrd_entry_place(entry), &place));
     cost += entry->cost;
-    CHECK(count <= shard->count);
+    LRD_CHECK(count <= shard->count);
     before = id;
-    id = policy->colder(&shard->order, entry);
+    id = policy->colder(&shard->order, pool, entry);
   }
-  CHECK(count == shard->count);
-  CHECK(cost == shard->cost);
+  LRD_CHECK(policy->coldest(&shard->order, pool) == before);
+  LRD_CHECK(count == shard->count);
+  LRD_CHECK(cost == shard->cost);
+  policy->check(&shard->order, pool);
 }
 
 /// I1, second half, and I3: the table holds nothing else.
@@ -36,15 +36,15 @@ static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   for (uint64_t i = 0; i < root->buckets; i++) {
     uint64_t length = lrd_table_chain_length_locked(root, i);
     uint64_t link = atomic_load_explicit(&root->bucket[i].link, memory_order_relaxed);
-    CHECK(((link & LRD_LINK_MOVED) != 0) == (i < root->moved));
-    CHECK(i >= root->moved || length == 0);
+    LRD_CHECK(((link & LRD_LINK_MOVED) != 0) == (i < root->moved));
+    LRD_CHECK(i >= root->moved || length == 0);
     linked += length;
   }
   for (uint64_t i = 0; next && i < next->ready; i++) {
     linked += lrd_table_chain_length_locked(next, i);
   }
-  CHECK(next || root->moved == 0);
-  CHECK(linked == shard->count);
+  LRD_CHECK(next || root->moved == 0);
+  LRD_CHECK(linked == shard->count);
 }
 
 /// I4.
@@ -52,12 +52,12 @@ static void check_chain(const lrd_chain *chain, lrd_pool *pool) {
   uint32_t count = 0;
   const lrd_entry *last = NULL;
   for (lrd_entry *entry = chain->head; entry; entry = lrd_chain_next(pool, entry)) {
-    CHECK(entry->state >= LRD_REMOVED_LIMIT);
-    CHECK(++count <= chain->count);
+    LRD_CHECK(entry->state >= LRD_REMOVED_LIMIT);
+    LRD_CHECK(++count <= chain->count);
     last = entry;
   }
-  CHECK(count == chain->count);
-  CHECK(last == chain->tail);
+  LRD_CHECK(count == chain->count);
+  LRD_CHECK(last == chain->tail);
 }
 
 void lrd_shard_check(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool) {

@@ -87,6 +87,7 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   }
   cache->policy->access(&shard->order, &cache->pool, linked, hits);
   lane->touches = kept;
+  lane->applied++;
   lane->flush_at = LRD_BATCH;
   lane->sound_at = shard->unlinked;
 }

@@ -49,7 +49,8 @@ lrd_entry *lrd_find_slow(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NO
     lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
     lrd_table *table = root;
     publish(&hazard->table, root);
-    if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) continue;
+    // Acquire again: before the hazard could be seen, another table may have taken the address.
+    if (atomic_load_explicit(&shard->root, memory_order_acquire) != root) continue;
     lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
     uint64_t link = atomic_load_explicit(&head->link, memory_order_acquire);
     if (link & LRD_LINK_MOVED) {

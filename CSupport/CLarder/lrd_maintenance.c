@@ -8,8 +8,8 @@ static lrd_cache *queue;
 static bool running;
 static _Atomic(uint32_t) requests; // counts requests: what the thread sleeps on
 
-static const uint64_t shortest_nap = 1000000;   // 1 ms: gathers what a burst of writes leaves
-static const uint64_t longest_nap = 1000000000; // 1 s: while readers hold on to entries
+static const uint64_t shortest_nap = 1000000;  // 1 ms: gathers what a burst of writes leaves
+static const uint64_t longest_nap = 100000000; // 0.1 s: while readers hold on to entries
 
 /// A visit to a shard moves at most this many times lrd_change.c's slice of buckets.
 enum { slices_per_visit = 256 };
@@ -22,13 +22,6 @@ static void nap(uint64_t nanoseconds) {
 /// What a visit leaves. LATER: a reader holds entries, or the foreground is busy.
 typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
 
-static void destroy_ready(lrd_cache *cache, lrd_change *change) {
-  for (lrd_entry *entry; (entry = lrd_chain_take(&change->ready, &cache->pool));) {
-    cache->hooks.destroy(cache->hooks.context, entry);
-    lrd_slot_give(cache, NULL, entry);
-  }
-}
-
 /// Destroys proven entries, a handful between two tries of the lock, so that reclaim() and the end of
 /// the cache find nearly all of them in the shard. False when the lock was busy.
 static bool destroy_proven(lrd_cache *cache, lrd_shard *shard) {
@@ -38,7 +31,7 @@ static bool destroy_proven(lrd_cache *cache, lrd_shard *shard) {
     lrd_retire_take_proven_locked(cache, shard, &change, LRD_DESTROY_STEP);
     lrd_change_cancel(cache, shard);
     if (!change.ready.head) return true;
-    destroy_ready(cache, &change);
+    lrd_retire_destroy_ready(cache, &change);
   }
 }
 
@@ -51,13 +44,13 @@ static bool scan(lrd_cache *cache, lrd_shard *shard, lrd_change *change) {
   while (!lrd_lock_try_or_mark(&shard->lock)) {
     // Nobody waits for what is free; what is held has to go back, however long that takes.
     lrd_chain_append(&change->ready, &free);
-    destroy_ready(cache, change);
+    lrd_retire_destroy_ready(cache, change);
     if (!waits) return false;
     nap(shortest_nap);
   }
-  lrd_retire_put_back_locked(cache, shard, change, &held, &free, LRD_RETIRED_MOST);
+  lrd_retire_put_back_locked(cache, shard, change, &held, &free);
   lrd_change_cancel(cache, shard);
-  destroy_ready(cache, change);
+  lrd_retire_destroy_ready(cache, change);
   return waits;
 }
 

@@ -124,3 +124,8 @@ bool lrd_thread_spawn(void (*body)(void)) {
 void lrd_yield(void) {
   sched_yield();
 }
+
+uint32_t lrd_processors(void) {
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 && online < UINT32_MAX ? (uint32_t)online : 1;
+}

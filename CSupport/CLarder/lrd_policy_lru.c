@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_policy.h"
 
-static void lru_open(lrd_order *order) {
-  lrd_list_open(&order->recency);
-}
-
-static void lru_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
-  lrd_list_add_hottest(&order->recency, lrd_pool_slots(pool), entry, id);
-}
-
-static uint32_t lru_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
-  return lrd_list_remove(&order->recency, lrd_pool_slots(pool), entry);
-}
-
 static void lru_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entries,
                        uint32_t count) {
   lrd_slots slots = lrd_pool_slots(pool);
+  lrd_list *list = &order->queue[0].list;
   // Each move touches two neighbours: loading all of them first overlaps the cache misses.
   for (uint32_t i = 0; count > 1 && i < count; i++) {
     const lrd_entry *entry = entries[i];
@@ -24,39 +13,21 @@ static void lru_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entri
   }
   for (uint32_t i = 0; i < count; i++) {
     if (entries[i]->prev == LRD_NIL) continue;
-    uint32_t id = lrd_list_remove(&order->recency, slots, entries[i]);
-    lrd_list_add_hottest(&order->recency, slots, entries[i], id);
+    uint32_t id = lrd_list_remove(list, slots, entries[i]);
+    lrd_list_add_hottest(list, slots, entries[i], id);
   }
 }
 
-static uint32_t lru_victim(const lrd_order *order) {
-  return order->recency.tail;
-}
-
-static uint32_t lru_hottest(const lrd_order *order) {
-  return order->recency.head;
-}
-
-static uint32_t lru_colder(const lrd_order *order, const lrd_entry *entry) {
-  (void)order;
-  return entry->next;
-}
-
-static uint32_t lru_hotter(const lrd_order *order, const lrd_entry *entry) {
-  (void)order;
-  return entry->prev;
-}
-
 static const lrd_policy lru = {
-    .open = lru_open,
-    .insert = lru_insert,
-    .remove = lru_remove,
+    .name = "lru",
+    .hits_most = LRD_HITS_BATCHED,
+    .steps_most = 1,
+    .insert = lrd_queues_insert,
+    .remove = lrd_queues_remove,
     .access = lru_access,
-    .victim = lru_victim,
-    .hottest = lru_hottest,
-    .coldest = lru_victim,
-    .colder = lru_colder,
-    .hotter = lru_hotter,
+    .victim = lrd_queues_victim,
+    LRD_POLICY_OF_QUEUES,
+    .check = lrd_queues_check,
 };
 
 const lrd_policy *lrd_policy_lru(void) {

@@ -48,7 +48,7 @@ static void reset_lanes(lrd_cache *cache) {
     lane->touches = 0;
     lane->flush_at = LRD_BATCH;
     lane->spares = 0;
-    lane->destroying = false;
+    lane->destroying = 0;
     lane->deferred = false;
   }
 }

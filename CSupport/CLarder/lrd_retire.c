@@ -85,10 +85,15 @@ static uint64_t retired_cost_most(lrd_cache *cache) {
   return limit ? limit / 16 : (uint64_t)1 << 20;
 }
 
-static bool gathered_enough(lrd_cache *cache, const lrd_chain *chain, uint32_t guarded) {
+static bool gathered_enough_locked(lrd_cache *cache, const lrd_shard *shard)
+    LRD_REQUIRES(shard->lock) {
+  const lrd_chain *retired = &shard->retired;
   // Entries seen in readers' hands are not worth another scan until as many more have come.
-  if (chain->count >= LRD_RETIRED_MOST / 2 + 2 * guarded) return true;
-  return chain->count > 2 * guarded && chain->cost > retired_cost_most(cache) / 2;
+  if (retired->count <= 2 * shard->guarded) return false;
+  uint32_t fresh = retired->count - 2 * shard->guarded;
+  // Past the bound every writer scans: destructions that insert are behind with their own.
+  return fresh >= LRD_RETIRED_MOST / 2 || fresh + shard->proven.count > LRD_RETIRED_MOST ||
+         retired->cost > retired_cost_most(cache) / 2;
 }
 
 static void retire_alone_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
@@ -137,7 +142,7 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
     retire_alone_locked(cache, shard, change, removed);
   } else {
     lrd_chain_append(&shard->retired, removed);
-    if (gathered_enough(cache, &shard->retired, shard->guarded)) {
+    if (gathered_enough_locked(cache, shard)) {
       lrd_chain_append(&change->suspect, &shard->retired);
       shard->guarded = 0;
     }
@@ -165,15 +170,26 @@ void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_
   }
 }
 
+/// What came last is destroyed first: so a tree of destructions that insert others keeps no more
+/// than its branches waiting, not its breadth.
+static void wait_for_destruction_locked(lrd_shard *shard, lrd_chain *free)
+    LRD_REQUIRES(shard->lock) {
+  lrd_chain_append(free, &shard->proven);
+  lrd_chain_append(&shard->proven, free);
+}
+
+static bool too_many_proven_locked(lrd_cache *cache, const lrd_shard *shard)
+    LRD_REQUIRES(shard->lock) {
+  return shard->proven.count > LRD_RETIRED_MOST / 2 ||
+         shard->proven.cost > retired_cost_most(cache) / 2;
+}
+
 void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
-                                lrd_chain *held, lrd_chain *free, uint32_t proven_most) {
+                                lrd_chain *held, lrd_chain *free) {
   shard->guarded += held->count;
   lrd_chain_append(&shard->retired, held);
-  lrd_chain_append(&shard->proven, free);
-  uint64_t cost_most = retired_cost_most(cache) / 2;
-  while (shard->proven.count > proven_most || shard->proven.cost > cost_most) {
-    lrd_chain_add(&change->ready, lrd_chain_take(&shard->proven, &cache->pool));
-  }
+  wait_for_destruction_locked(shard, free);
+  change->owed = too_many_proven_locked(cache, shard) ? shard->proven.count : 0;
   while (change->tables) {
     lrd_table *table = change->tables;
     change->tables = table->retired_next;
@@ -183,14 +199,17 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
   change->unsettled |= shard->retired.head || shard->proven.head || shard->retired_tables;
 }
 
-bool lrd_retire_settle(lrd_cache *cache, lrd_change *change, uint32_t proven_most) {
+/// Scans what the change has gathered, frees tables no reader is inside, puts back what some reader
+/// holds. The entries nobody holds wait in the shard, or become ready `at_once`. True when something
+/// stays retired.
+static bool settle(lrd_cache *cache, lrd_change *change, bool at_once) {
   lrd_chain held = {0}, free = {0};
   if (change->suspect.head || change->tables) lrd_retire_scan(cache, change, &held, &free);
-  if (!proven_most) lrd_chain_append(&change->ready, &free);
+  if (at_once) lrd_chain_append(&change->ready, &free);
   if (held.head || free.head || change->tables) {
     lrd_shard *shard = change->shard ? change->shard : &cache->shards[0];
     lrd_lock_acquire(&shard->lock);
-    lrd_retire_put_back_locked(cache, shard, change, &held, &free, proven_most);
+    lrd_retire_put_back_locked(cache, shard, change, &held, &free);
     lrd_change_cancel(cache, shard);
   }
   bool unsettled = change->unsettled;
@@ -198,42 +217,68 @@ bool lrd_retire_settle(lrd_cache *cache, lrd_change *change, uint32_t proven_mos
   return unsettled;
 }
 
-/// An inner call, made by a destruction, leaves its garbage to the outermost one, so that
-/// destructions which insert cannot nest without end.
+/// Leaves to the loops that run what this change was to destroy.
 static void defer_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+  lane->deferred = true;
+  change->owed = 0;
   if (!change->ready.head) return;
   lrd_shard *shard = &cache->shards[0];
   lrd_lock_acquire(&shard->lock);
-  lrd_chain_append(&shard->proven, &change->ready);
+  wait_for_destruction_locked(shard, &change->ready);
   lrd_change_cancel(cache, shard);
-  lane->deferred = true;
 }
 
-/// What inner calls left; after many rounds the rest goes to the maintenance thread.
+/// One entry of what inner calls left; after many rounds the rest goes to the maintenance thread.
 static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  lane->deferred = false;
   if (++change->rounds > LRD_RETIRED_MOST) {
+    lane->deferred = false;
     lrd_maintenance_request(cache);
     return;
   }
   lrd_shard *shard = &cache->shards[0];
   lrd_lock_acquire(&shard->lock);
-  lrd_chain_append(&change->ready, &shard->proven);
+  lrd_retire_take_proven_locked(cache, shard, change, 1);
+  lane->deferred = shard->proven.head != NULL;
   lrd_change_cancel(cache, shard);
+}
+
+/// A handful of the entries that wait above the bound, while they do: the calls that destructions
+/// make take from the same list.
+static void take_owed(lrd_cache *cache, lrd_change *change) {
+  lrd_shard *shard = change->shard ? change->shard : &cache->shards[0];
+  uint32_t most = change->owed < LRD_DESTROY_STEP ? change->owed : LRD_DESTROY_STEP;
+  lrd_lock_acquire(&shard->lock);
+  bool owes = too_many_proven_locked(cache, shard);
+  if (owes) lrd_retire_take_proven_locked(cache, shard, change, most);
+  lrd_change_cancel(cache, shard);
+  change->owed = owes ? change->owed - most : 0;
+}
+
+void lrd_retire_destroy_ready(lrd_cache *cache, lrd_change *change) {
+  void *batch = NULL;
+  for (lrd_entry *entry; (entry = lrd_chain_take(&change->ready, &cache->pool));) {
+    cache->hooks.destroy(cache->hooks.context, entry, &batch);
+    lrd_slot_give(cache, NULL, entry);
+  }
+  if (batch) cache->hooks.finish(cache->hooks.context, batch);
 }
 
 lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
   bool due = change->suspect.head || change->tables || change->unsettled;
-  if (due && lrd_retire_settle(cache, change, LRD_RETIRED_MOST / 2)) lrd_maintenance_request(cache);
-  if (LRD_LIKELY(!change->ready.head && !change->destroys)) return NULL;
-  if (lane && lane->destroying && !change->destroys) {
-    defer_garbage(cache, lane, change);
-    return NULL;
+  if (due && settle(cache, change, false)) lrd_maintenance_request(cache);
+  if (LRD_LIKELY(!change->ready.head && !change->owed && !change->destroys)) return NULL;
+  if (lane && !change->destroys) {
+    if (lane->destroying == LRD_NESTED_MOST) {
+      defer_garbage(cache, lane, change);
+      return NULL;
+    }
+    lane->destroying++;
   }
-  if (lane && lane->deferred && !change->ready.head) take_deferred(cache, lane, change);
+  if (!change->ready.head && change->owed) take_owed(cache, change);
+  if (!change->ready.head && lane && lane->deferred) take_deferred(cache, lane, change);
   lrd_entry *entry = lrd_chain_take(&change->ready, &cache->pool);
   change->destroys = entry != NULL;
-  if (lane) lane->destroying = entry != NULL;
+  if (lane && !entry) lane->destroying--;
   return entry;
 }
 
@@ -253,5 +298,5 @@ void lrd_change_reclaim(lrd_cache *cache, lrd_change *change) {
     lrd_chain_append(&change->ready, &shard->proven);
     lrd_change_cancel(cache, shard);
   }
-  if (lrd_retire_settle(cache, change, 0)) lrd_maintenance_request(cache);
+  if (settle(cache, change, true)) lrd_maintenance_request(cache);
 }

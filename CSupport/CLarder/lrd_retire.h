@@ -21,15 +21,12 @@ void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_chang
 /// frees those of `change->tables` that no reader is inside.
 void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free);
 
-/// Puts what a scan left back into a shard: what is held to be scanned again, what is free to be
-/// destroyed a handful at a time; what exceeds `proven_most` or the retire cost becomes ready.
-void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
-                                lrd_chain *held, lrd_chain *free, uint32_t proven_most)
-    LRD_REQUIRES(shard->lock);
+/// Destroys what is ready, by the hooks.
+void lrd_retire_destroy_ready(lrd_cache *cache, lrd_change *change);
 
-/// Scans what the change has gathered, frees tables no reader is inside, puts back what some reader
-/// holds. Of the entries nobody holds up to `proven_most` wait in the shard, the rest become ready.
-/// True when something stays retired.
-bool lrd_retire_settle(lrd_cache *cache, lrd_change *change, uint32_t proven_most);
+/// Puts what a scan left back into a shard: what is held to be scanned again, what is free to be
+/// destroyed a handful at a time; the change owes the destructions by which that exceeds its bound.
+void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
+                                lrd_chain *held, lrd_chain *free) LRD_REQUIRES(shard->lock);
 
 #pragma clang assume_nonnull end

@@ -9,13 +9,29 @@ static const uint64_t first_buckets = 4;
 /// A growing table moves this many buckets per insertion: it is done long before it is full again.
 static const int buckets_per_insertion = 2;
 
-void lrd_shard_open(lrd_shard *shard, const lrd_policy *policy) {
+bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared) {
   memset(shard, 0, sizeof *shard);
   atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_relaxed);
-  policy->open(&shard->order);
+  lrd_order *order = &shard->order;
+  lrd_order_clear(order);
+  order->shared = shared;
+  if (policy->state_bytes) {
+    order->state = lrd_alloc_zeroed(policy->state_bytes, LRD_STATE_ALIGNMENT);
+    if (!order->state) return false;
+  }
+  if (policy->open) policy->open(order);
+  return true;
 }
 
-void lrd_shard_close(lrd_shard *shard) {
+void lrd_shard_resize_locked(lrd_shard *shard, const lrd_policy *policy, lrd_amount share) {
+  shard->order.share = share;
+  if (policy->resize) policy->resize(&shard->order);
+}
+
+void lrd_shard_close(lrd_shard *shard, const lrd_policy *policy) {
+  lrd_order *order = &shard->order;
+  lrd_free(order->state, policy->state_bytes, LRD_STATE_ALIGNMENT);
+  lrd_free(order->history.memory, order->history.bytes, LRD_STATE_ALIGNMENT);
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
   lrd_table_destroy(root);
@@ -32,6 +48,9 @@ void lrd_need_drop(lrd_need *need) {
   if (need->supplied == LRD_NEED_OVERFLOW) {
     lrd_free(need->memory, need->memory_bytes, _Alignof(lrd_bucket));
   }
+  if (need->supplied == LRD_NEED_HISTORY) {
+    lrd_free(need->memory, need->memory_bytes, LRD_STATE_ALIGNMENT);
+  }
   need->supplied = LRD_NEED_NOTHING;
   need->memory = NULL;
 }
@@ -42,6 +61,9 @@ bool lrd_need_supply(lrd_need *need) {
     lrd_table *table = lrd_table_create(need->buckets);
     if (table && need->buckets <= first_buckets) lrd_table_make_ready(table);
     need->memory = table;
+  } else if (need->kind == LRD_NEED_HISTORY) {
+    need->memory = lrd_alloc_zeroed(need->bytes, LRD_STATE_ALIGNMENT);
+    need->memory_bytes = need->bytes;
   } else {
     need->memory = need->bytes ? lrd_alloc(need->bytes, _Alignof(lrd_bucket)) : NULL;
     need->memory_bytes = need->bytes;
@@ -141,8 +163,33 @@ bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) {
   return lrd_shard_move_locked(shard, buckets) || ask_overflow(need, next, true);
 }
 
-bool lrd_shard_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_need *need) {
+/// Puts supplied memory in the place of the policy's history; what was there is left in `need`.
+static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd_need *need)
+    LRD_REQUIRES(shard->lock) {
+  lrd_history *history = &shard->order.history;
+  if (need->memory_bytes != history->wanted) return;
+  lrd_history old = *history;
+  history->memory = need->memory;
+  history->bytes = need->memory_bytes;
+  need->supplied = old.memory ? LRD_NEED_HISTORY : LRD_NEED_NOTHING;
+  need->memory = old.memory;
+  need->memory_bytes = old.bytes;
+  policy->renewed(&shard->order);
+}
+
+bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
+                              lrd_need *need) {
   use_supply_locked(shard, need);
+  const lrd_history *history = &shard->order.history;
+  if (LRD_UNLIKELY(history->wanted != history->bytes)) {
+    if (need->supplied == LRD_NEED_HISTORY) renew_history_locked(shard, policy, need);
+    if (history->wanted != history->bytes && !need->wait) {
+      need->kind = LRD_NEED_HISTORY;
+      need->bytes = history->wanted;
+      need->may_wait = true;
+      return false;
+    }
+  }
   lrd_table *root = root_of(shard);
   if (root == &lrd_table_empty) return ask_table(need, first_buckets, false);
   if (!need->wait) {
@@ -173,7 +220,10 @@ void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool 
 static void leave_order_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
                                lrd_entry *entry, uint8_t reason, lrd_chain *removed)
     LRD_REQUIRES(shard->lock) {
-  entry->prev = policy->remove(&shard->order, pool, entry);
+  bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
+  if (entry->state == LRD_ENTRY_LINKED) {
+    entry->prev = policy->remove(&shard->order, pool, entry, evicted);
+  }
   entry->state = reason;
   shard->count--;
   shard->unlinked++;
@@ -191,17 +241,36 @@ void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_poo
   leave_order_locked(shard, policy, pool, entry, reason, removed);
 }
 
+void lrd_shard_displace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                               lrd_entry *entry) {
+  entry->prev = policy->remove(&shard->order, pool, entry, false);
+  entry->state = LRD_ENTRY_DISPLACED;
+}
+
+void lrd_shard_restore_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                              lrd_entry *entry) {
+  entry->state = LRD_ENTRY_LINKED;
+  lrd_entry_set_bits(entry, 0);
+  policy->insert(&shard->order, pool, entry, entry->prev);
+}
+
 void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
                               lrd_entry *old, lrd_entry *entry, uint64_t hash, lrd_chain *removed) {
   lrd_place place;
   bool found = lrd_table_find_locked(root_of(shard), old, hash, &place);
   LRD_ASSERT(found);
   uint32_t id = entry->prev;
-  leave_order_locked(shard, policy, pool, old, LRD_REMOVED_REPLACED, removed);
   entry->state = LRD_ENTRY_LINKED;
-  policy->insert(&shard->order, pool, entry, id);
-  shard->count++;
+  if (old->state == LRD_ENTRY_DISPLACED) {
+    policy->insert(&shard->order, pool, entry, id);
+  } else {
+    old->prev = policy->replace(&shard->order, pool, old, entry, id);
+  }
   shard->cost += entry->cost;
+  shard->cost -= old->cost;
+  shard->unlinked++;
+  old->state = LRD_REMOVED_REPLACED;
+  lrd_chain_add(removed, old);
   if (!found) return;
   atomic_store_explicit(place.slot, lrd_table_word(entry, lrd_table_tag(hash)),
                         memory_order_release);
@@ -215,7 +284,8 @@ void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_orde
   retire_table(shard, root);
   if (next) retire_table(shard, next);
   *order = shard->order;
-  policy->open(&shard->order);
+  lrd_order_clear(&shard->order);
+  if (policy->open) policy->open(&shard->order);
   shard->counters.removals += shard->count;
   shard->unlinked += shard->count;
   shard->count = 0;
@@ -224,14 +294,11 @@ void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_orde
 
 void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
                         lrd_chain *removed) {
-  uint32_t id = policy->hottest(order);
-  while (id != LRD_NIL) {
+  for (uint32_t id; (id = policy->drain(order, pool)) != LRD_NIL;) {
     lrd_entry *entry = lrd_pool_entry(pool, id);
-    uint32_t next = policy->colder(order, entry);
     entry->prev = id;
     entry->state = reason;
     lrd_chain_add(removed, entry);
-    id = next;
   }
 }
 

@@ -15,65 +15,78 @@ extension Cache {
       return keys.map(value(forKey:))
     }
     return [Value?](unsafeUninitializedCapacity: keys.count) { values, count in
-      withUnsafeTemporaryAllocation(of: UInt64.self, capacity: batchWidth) { hashes in
+      withUnsafeTemporaryAllocation(of: Candidate.self, capacity: batchWidth) { candidates in
         while count < keys.count {
-          let start = count
-          let end = Swift.min(start + batchWidth, keys.count)
-          for index in start..<end {
-            hashes[index - start] = hasher.hash(keys[index])
-            lrd_prefetch_bucket(core, lane, hashes[index - start])
+          let width = Swift.min(batchWidth, lrd_loans_left(lane), keys.count - count)
+          let group = UnsafeMutableBufferPointer(rebasing: candidates[..<width])
+          let results = values.baseAddress! + count
+          let loans = find(keys, from: count, group, lane)
+          note(keys, from: count, group, lane, results)
+          for place in 0..<width {
+            guard let entry = group[place].entry else { continue }
+            (results + place).initialize(to: entry.value(of: Layout.self).pointee)
           }
-          for index in start..<end { lrd_prefetch_entry(core, lane, hashes[index - start]) }
-          lrd_prefetch_end(lane)
-          while count < end {
-            let group = count..<Swift.min(count + lrd_loans_left(lane), end)
-            lookUp(keys, group, hashes.baseAddress! - start, lane, values.baseAddress!)
-            count = group.upperBound
+          for _ in 0..<loans {
+            lrd_loan_close(lane)
+            lrd_loan_end(lane)
           }
+          count += width
         }
       }
     }
   }
 
-  /// Finds a few keys, at most as many as the thread has loans left, and only then copies their
-  /// values, so that objects load at the same time before they are retained.
-  ///
-  /// Each hit is noted before the next key is looked for: noting one may apply the thread's batch,
-  /// which is sound only for entries that were found after the batch was last applied.
-  @inlinable
-  func lookUp(
-    _ keys: [Key], _ group: Range<Int>, _ hashes: UnsafeMutablePointer<UInt64>,
-    _ lane: OpaquePointer, _ values: UnsafeMutablePointer<Value?>
+  /// What a batched lookup knows of a key: its hash, and the entry on loan that may have it.
+  @usableFromInline typealias Candidate = (hash: UInt64, entry: UnsafeMutablePointer<lrd_entry>?)
+
+  /// Loads first the buckets of a group of keys, then the entries; returns how many are on loan.
+  @inlinable @inline(__always)
+  func find(
+    _ keys: [Key], from start: Int, _ group: UnsafeMutableBufferPointer<Candidate>,
+    _ lane: OpaquePointer
+  ) -> Int {
+    for place in 0..<group.count {
+      let hash = hasher.hash(keys[start + place])
+      group.initializeElement(at: place, to: (hash, nil))
+      lrd_prefetch_bucket(core, lane, hash)
+    }
+    lrd_prefetch_end(lane)
+    var loans = 0
+    for place in 0..<group.count {
+      guard let entry = lrd_find(core, lane, group[place].hash) else { continue }
+      group[place].entry = entry
+      lrd_prefetch_entry(entry, Layout.valueOffset + MemoryLayout<Value>.size)
+      // There is one left for each key of the group.
+      _ = lrd_loan_open(lane)
+      loans += 1
+    }
+    return loans
+  }
+
+  /// Compares keys and notes hits and misses in their order, while the objects load. Entries that
+  /// remain in the group hold what was asked for; the results of all others are in place.
+  @inlinable @inline(__always)
+  func note(
+    _ keys: [Key], from start: Int, _ group: UnsafeMutableBufferPointer<Candidate>,
+    _ lane: OpaquePointer, _ results: UnsafeMutablePointer<Value?>
   ) {
-    withUnsafeTemporaryAllocation(
-      of: UnsafeMutablePointer<lrd_entry>?.self, capacity: group.count
-    ) { entries in
-      for (place, index) in group.enumerated() {
-        let entry = lrd_find(core, lane, hashes[index])
-        entries.initializeElement(at: place, to: nil)
-        guard let entry else {
-          lrd_miss(lane)
-          (values + index).initialize(to: nil)
-          continue
-        }
-        if matches(entry, keys[index], hashes[index], lane), lrd_loan_open(lane) {
-          entries[place] = entry
-          lrd_hit(core, lane, entry, hashes[index])
-          if Value.self is AnyObject.Type {
-            lrd_prefetch_object(UnsafeRawPointer(entry.value(of: Layout.self)))
-          }
-        } else {
-          lrd_loan_end(lane)
-          (values + index).initialize(to: valueSlowly(keys[index], hashes[index]))
-        }
+    let applied = lrd_lane_applied(lane)
+    for place in 0..<group.count {
+      let (hash, entry) = group[place]
+      guard let entry else {
+        lrd_miss(lane)
+        (results + place).initialize(to: nil)
+        continue
       }
-      for (place, index) in group.enumerated() {
-        guard let entry = entries[place] else { continue }
-        (values + index).initialize(to: entry.value(of: Layout.self).pointee)
+      guard hasKey(entry, keys[start + place], hash) else {
+        group[place].entry = nil
+        (results + place).initialize(to: valueSlowly(keys[start + place], hash))
+        continue
       }
-      for entry in entries where entry != nil {
-        lrd_loan_close(lane)
-        lrd_loan_end(lane)
+      lrd_lane_found_at(lane, applied)
+      lrd_hit(core, lane, entry, hash)
+      if Value.self is AnyObject.Type {
+        lrd_prefetch_object(UnsafeRawPointer(entry.value(of: Layout.self)))
       }
     }
   }

@@ -110,18 +110,25 @@ extension Cache {
   func matches(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64, _ lane: OpaquePointer
   ) -> Bool {
-    if KeyHasher<Key>.isWord { return entry.key(of: Layout.self).pointee == key }
-    if Key.self == String.self {
-      return lrd_entry_may_match(entry, hash) && entry.key(of: Layout.self).pointee == key
-    }
+    if KeyHasher<Key>.isWord || Key.self == String.self { return hasKey(entry, key, hash) }
     guard lrd_loan_open(lane) else { return false }
-    defer { lrd_loan_close(lane) }
-    return lrd_entry_may_match(entry, hash) && entry.key(of: Layout.self).pointee == key
+    let applied = lrd_lane_applied(lane)
+    defer {
+      lrd_loan_close(lane)
+      lrd_lane_found_at(lane, applied)
+    }
+    return hasKey(entry, key, hash)
+  }
+
+  @inlinable @inline(__always)
+  func hasKey(_ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64) -> Bool {
+    (KeyHasher<Key>.isWord || lrd_entry_may_match(entry, hash))
+      && entry.key(of: Layout.self).pointee == key
   }
 
   /// What the inlined path leaves: a thread's first use of a cache, or of one it did not use lately;
   /// systems without membarrier; entries with the same tag; and all that needs the lock.
-  @usableFromInline @inline(never)
+  @inlinable @inline(never)
   func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
     guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }
     guard let entry = lrd_find_slow(core, lane, hash) else {
@@ -139,6 +146,7 @@ extension Cache {
   }
 
   /// Keys whose hashes are equal, loans nested too deep, and threads without memory for a lane.
+  @usableFromInline
   func valueUnderLock(_ key: Key, _ hash: UInt64, _ lane: OpaquePointer?) -> Value? {
     let shard = lrd_cache_shard(core, hash)
     lrd_change_begin(core, lane, shard)

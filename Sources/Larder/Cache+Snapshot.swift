@@ -28,13 +28,23 @@ extension Cache {
   @inlinable
   public func snapshot() -> [Element] { elements(atMost: .max, hottestFirst: true) }
 
+  /// The keys of all entries, in the order of ``snapshot()``.
+  ///
+  /// - Complexity: As ``snapshot()``.
+  public var keys: [Key] { snapshot().map(\.key) }
+
+  /// The values of all entries, in the order of ``snapshot()``.
+  ///
+  /// - Complexity: As ``snapshot()``.
+  public var values: [Value] { snapshot().map(\.value) }
+
   /// The `n` entries the policy would keep longest, hottest first.
   ///
   /// - Parameter n: How many at most. Must not be negative.
   /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do not.
   @inlinable
   public func hottest(_ n: Int) -> [Element] {
-    precondition(n >= 0, "n must not be negative")
+    require(n >= 0, "n must not be negative")
     return elements(atMost: n, hottestFirst: true)
   }
 
@@ -44,7 +54,7 @@ extension Cache {
   /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do not.
   @inlinable
   public func coldest(_ n: Int) -> [Element] {
-    precondition(n >= 0, "n must not be negative")
+    require(n >= 0, "n must not be negative")
     return elements(atMost: n, hottestFirst: false)
   }
 
@@ -76,8 +86,14 @@ extension Cache {
           cost: Int(clamping: entry.pointee.cost))
       }
     }
+    return Self.inTurn(parts, atMost: n)
+  }
+
+  /// The first `n` of several lists, one of each in turn.
+  @inlinable
+  static func inTurn<Item>(_ parts: [[Item]], atMost n: Int) -> [Item] {
     if parts.count == 1 { return parts[0] }
-    var merged: [Element] = []
+    var merged: [Item] = []
     for turn in 0..<(parts.map(\.count).max() ?? 0) {
       for part in parts where turn < part.count && merged.count < n { merged.append(part[turn]) }
     }

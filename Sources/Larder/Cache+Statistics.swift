@@ -18,17 +18,29 @@ extension Cache {
       unorderedHits: Int(sum.dropped))
   }
 
-  /// Bytes of memory the cache holds for entries and tables. What keys and values refer to, such as
+  /// Bytes of memory the cache holds for entries, tables and what its policy remembers. What keys and values refer to, such as
   /// objects and the text of strings, is not included.
   ///
   /// - Complexity: O(*s*) for *s* shards, which are locked one after the other.
   public var memoryFootprint: Int {
     let sum = lrd_cache_statistics(core)
-    return Int(sum.pool_bytes + sum.table_bytes)
+    return Int(sum.pool_bytes + sum.table_bytes + sum.policy_bytes)
   }
 
   /// Entries removed and not destroyed yet, for tests.
   package var retiredCount: Int { Int(lrd_cache_statistics(core).retired) }
+
+  /// Entries the policy has looked at in search of victims, for tests.
+  package var victimSteps: Int { Int(lrd_cache_statistics(core).victim_steps) }
+
+  /// The most of them for one victim, for tests.
+  package var victimStepsMost: Int { Int(policy.core.pointee.steps_most) }
+
+  /// Bytes of what the policy remembers, for tests.
+  package var policyBytes: Int { Int(lrd_cache_statistics(core).policy_bytes) }
+
+  /// The core itself, for tests that look into it.
+  package func withCore<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(core) }
 
   /// Recomputes every invariant of the core; stops the process when one is broken. For tests.
   package func checkInvariants() { lrd_cache_check(core) }

@@ -26,7 +26,7 @@ extension Cache {
   public var countLimit: Int {
     get { Int(lrd_cache_count_limit(core)) }
     set {
-      precondition(newValue >= 0, "countLimit must not be negative")
+      require(newValue >= 0, "countLimit must not be negative")
       lrd_cache_set_count_limit(core, UInt64(newValue))
       trim(.max, .max)
     }
@@ -40,7 +40,7 @@ extension Cache {
   public var totalCostLimit: Int {
     get { Int(lrd_cache_cost_limit(core)) }
     set {
-      precondition(newValue >= 0, "totalCostLimit must not be negative")
+      require(newValue >= 0, "totalCostLimit must not be negative")
       lrd_cache_set_cost_limit(core, UInt64(newValue))
       trim(.max, .max)
     }
@@ -51,7 +51,7 @@ extension Cache {
   /// - Parameter count: The number of entries to keep. Must not be negative.
   /// - Complexity: O(1) for each entry evicted; locks one shard for a few entries at a time.
   public func trim(toCount count: Int) {
-    precondition(count >= 0, "count must not be negative")
+    require(count >= 0, "count must not be negative")
     trim(UInt64(count), .max)
   }
 
@@ -60,19 +60,21 @@ extension Cache {
   /// - Parameter cost: The total cost to keep. Must not be negative.
   /// - Complexity: O(1) for each entry evicted; locks one shard for a few entries at a time.
   public func trim(toCost cost: Int) {
-    precondition(cost >= 0, "cost must not be negative")
+    require(cost >= 0, "cost must not be negative")
     trim(.max, UInt64(cost))
   }
 
-  private func trim(_ count: UInt64, _ cost: UInt64) {
+  /// Evicts at most `most` entries, and no more than there are now: entries that others insert
+  /// meanwhile are theirs to count.
+  func trim(_ count: UInt64, _ cost: UInt64, atMost most: UInt64 = .max) {
     let lane = lrd_lane_attach(core)
-    // No more than there are now: entries that others insert meanwhile are theirs to count.
-    var allowance = lrd_cache_count(core)
+    var allowance = Swift.min(lrd_cache_count(core), most)
     var done = false
     while !done {
+      let moment = powers?.secondChance?.moment() ?? 0
       var change = lrd_change()
       done = lrd_change_trim(core, lane, &change, count, cost, &allowance)
-      finish(&change, lane)
+      finish(&change, lane, since: moment)
     }
   }
 
@@ -83,6 +85,8 @@ extension Cache {
   ///
   /// - Complexity: O(*n*) to destroy the entries; the locks are held for O(1).
   public func removeAll() {
+    powers?.secondChance?.willWriteAll()
+    defer { powers?.secondChance?.didWriteAll() }
     let lane = lrd_lane_attach(core)
     var change = lrd_change()
     lrd_change_empty(core, lane, &change)
@@ -98,6 +102,8 @@ extension Cache {
   ///
   /// - Complexity: O(*n*). Locks each shard once for a list of its keys, then for each removal.
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
+    powers?.secondChance?.willWriteAll()
+    defer { powers?.secondChance?.didWriteAll() }
     for name in names() { try removeEntry(name, if: shouldBeRemoved) }
   }
 
@@ -107,6 +113,7 @@ extension Cache {
   ///
   /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads.
   public func reclaim() {
+    powers?.secondChance?.clean()
     let lane = lrd_lane_attach(core)
     var change = lrd_change()
     lrd_change_reclaim(core, &change)
@@ -117,18 +124,14 @@ extension Cache {
     let lane = lrd_lane_attach(core)
     let shard = lrd_cache_shard(core, name.place)
     lrd_change_begin(core, lane, shard)
-    // By address first, which finds keys that do not equal themselves; by key where the entry was
-    // replaced since.
-    var found: UnsafeMutablePointer<lrd_entry>? = name.entry
-    if !lrd_shard_holds_locked(shard, name.entry, name.place) {
-      found = findLocked(name.key, hasher.hash(name.key), shard)
-    }
-    guard let entry = found else { return lrd_change_cancel(core, shard) }
+    guard let entry = findLocked(name, shard) else { return lrd_change_cancel(core, shard) }
     // The loan keeps the entry's slot from being used again, so that the same address below means
     // the same value. A thread with all its loans out goes by the address alone.
     var loan = lrd_lend_locked(lane, shard, entry) ? lane : nil
-    let key = entry.key(of: Layout.self).pointee
-    let value = entry.value(of: Layout.self).pointee
+    var copy: (key: Key, value: Value?)?
+    if loan == nil {
+      copy = (entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee)
+    }
     lrd_change_cancel(core, shard)
     var change = lrd_change()
     func endLoan() {
@@ -137,7 +140,12 @@ extension Cache {
       lrd_loan_end(lane)
     }
     defer { endLoan() }
-    guard try matches(key, value) else { return }
+    // A copy may become the last reference.
+    defer { if copy?.value != nil { drop(&copy!.value) } }
+    let isMatch =
+      try copy.map { try matches($0.key, $0.value!) }
+      ?? matches(entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee)
+    guard isMatch else { return }
     lrd_change_begin(core, lane, shard)
     guard lrd_shard_holds_locked(shard, entry, name.place) else {
       return lrd_change_cancel(core, shard)
@@ -146,5 +154,18 @@ extension Cache {
     endLoan()
     lrd_change_remove(core, shard, &change, entry)
     finish(&change, lane)
+  }
+
+  /// The entry that has a name's key now; the shard's lock is held. By address first, which finds keys
+  /// that do not equal themselves; by key where the entry was replaced since, even if its slot holds
+  /// another key of the same hash by now.
+  private func findLocked(
+    _ name: EntryName, _ shard: OpaquePointer
+  ) -> UnsafeMutablePointer<lrd_entry>? {
+    if lrd_shard_holds_locked(shard, name.entry, name.place) {
+      let key = name.entry.key(of: Layout.self).pointee
+      if key == name.key || name.key != name.key { return name.entry }
+    }
+    return findLocked(name.key, hasher.hash(name.key), shard)
   }
 }

@@ -8,15 +8,15 @@ extension Cache {
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }
     set {
-      if let newValue {
-        insert(newValue, forKey: key)
+      if let value = consume newValue {
+        insert(consume value, forKey: key)
       } else {
-        removeValue(forKey: key)
+        remove(key, into: nil)
       }
     }
   }
 
-  /// Stores `value` for `key`, replacing any earlier value, and makes it the most recently used.
+  /// Stores `value` for `key`, replacing any earlier value.
   ///
   /// Entries that no longer fit are evicted before the call returns; the new one is never among
   /// them, though it may be evicted at any later moment.
@@ -27,13 +27,14 @@ extension Cache {
   ///   - cost: The entry's share of ``totalCostLimit``, in any unit. Must not be negative. Without
   ///     one, it is 1 if the cache has a cost limit and no count limit, and 0 otherwise.
   /// - Returns: What became of the value.
-  /// - Complexity: O(1) on average, and O(1) for each entry evicted. Locks one shard; allocates and
+  /// - Complexity: O(1) on average, and O(1) for each entry evicted; O(log *n*) for each with a
+  ///   policy that orders by cost. Locks one shard; allocates and
   ///   destroys only while it is unlocked.
   @inlinable @discardableResult
   public func insert(_ value: consuming Value, forKey key: Key, cost: Int? = nil)
     -> InsertionOutcome
   {
-    store(value, key, cost, replaced: nil)
+    store(consume value, key, cost, replaced: nil)
   }
 
   /// As ``insert(_:forKey:cost:)``, and returns the value replaced, or `nil` if `key` had none.
@@ -45,7 +46,7 @@ extension Cache {
   @inlinable @discardableResult
   public func updateValue(_ value: consuming Value, forKey key: Key, cost: Int? = nil) -> Value? {
     var replaced: Value?
-    _ = store(value, key, cost, replaced: &replaced)
+    _ = store(consume value, key, cost, replaced: &replaced)
     return replaced
   }
 
@@ -54,38 +55,61 @@ extension Cache {
   /// - Complexity: O(1) on average. Locks one shard.
   @inlinable @discardableResult
   public func removeValue(forKey key: Key) -> Value? {
+    var value: Value?
+    remove(key, into: &value)
+    return value
+  }
+
+  /// Removes the value of `key`, and copies it to `value` if wanted.
+  @inlinable
+  func remove(_ key: Key, into value: UnsafeMutablePointer<Value?>?) {
+    if let powers { return remove(key, into: value, with: powers) }
+    removePlainly(key, into: value)
+  }
+
+  /// ``remove(_:into:)`` where no power has a say.
+  @inlinable
+  func removePlainly(_ key: Key, into value: UnsafeMutablePointer<Value?>?) {
     let hash = hasher.hash(key)
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
     let shard = lrd_cache_shard(core, hash)
     lrd_change_begin(core, lane, shard)
     guard let entry = findLocked(key, hash, shard) else {
-      lrd_change_cancel(core, shard)
-      return nil
+      return lrd_change_cancel(core, shard)
     }
-    let value = entry.value(of: Layout.self).pointee
+    value?.pointee = entry.value(of: Layout.self).pointee
     var change = lrd_change()
     lrd_change_remove(core, shard, &change, entry)
     finish(&change, lane)
-    return value
   }
 
   @inlinable
   func store(
     _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?
   ) -> InsertionOutcome {
-    precondition(cost ?? 0 >= 0, "cost must not be negative")
+    if let powers { return store(consume value, key, cost, replaced: replaced, with: powers) }
+    return storePlainly(consume value, key, cost, replaced: replaced)
+  }
+
+  /// ``store(_:_:_:replaced:)`` where no power has a say.
+  @inlinable
+  func storePlainly(
+    _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?,
+    since moment: UInt64 = 0
+  ) -> InsertionOutcome {
+    require(cost ?? 0 >= 0, "cost must not be negative")
     let hash = hasher.hash(key)
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
     guard let entry = lrd_slot_take(core, lane) else { return .outOfMemory }
     entry.key(of: Layout.self).initialize(to: key)
-    entry.value(of: Layout.self).initialize(to: value)
+    entry.value(of: Layout.self).initialize(to: consume value)
     lrd_entry_describe(entry, hash, cost.map(UInt64.init) ?? lrd_cache_default_cost(core))
     let shard = lrd_cache_shard(core, hash)
     var change = lrd_change()
     var result = LRD_AGAIN
     while result == LRD_AGAIN {
       // Out of the lock: an earlier round's copy may be the last reference.
-      if !change.replaced, let replaced { replaced.pointee = nil }
+      if !change.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
       lrd_change_begin(core, lane, shard)
       let old = findLocked(key, hash, shard)
       if !change.replaced, let replaced, let old {
@@ -94,8 +118,8 @@ extension Cache {
       result = lrd_change_insert(core, lane, shard, &change, entry, old, hash)
     }
     if result == LRD_TOO_COSTLY || result == LRD_OUT_OF_MEMORY { discard(entry, lane) }
-    if result == LRD_OUT_OF_MEMORY && !change.replaced, let replaced { replaced.pointee = nil }
-    finish(&change, lane)
+    if result == LRD_OUT_OF_MEMORY && !change.replaced, let replaced { drop(replaced) }
+    finish(&change, lane, since: moment)
     return InsertionOutcome(result)
   }
 
@@ -104,15 +128,29 @@ extension Cache {
   func discard(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer?
   ) {
-    entry.value(of: Layout.self).deinitialize(count: 1)
+    if let releaser = powers?.releaser {
+      releaser.release(entry.value(of: Layout.self).move())
+    } else {
+      entry.value(of: Layout.self).deinitialize(count: 1)
+    }
     entry.key(of: Layout.self).deinitialize(count: 1)
     lrd_slot_give(core, lane, entry)
   }
 
+  /// Gives up a copy that may be the last reference.
+  @usableFromInline @inline(never)
+  func drop(_ copy: UnsafeMutablePointer<Value?>) {
+    let value = copy.move()
+    copy.initialize(to: nil)
+    if let value, let releaser = powers?.releaser { releaser.release(consume value) }
+  }
+
   /// Shows removed entries to the observer, retires them, and destroys what is due. No lock is held.
+  /// `moment` is from before the change, where it may have evicted entries: see `SecondChance`.
   @inlinable
-  func finish(_ change: inout lrd_change, _ lane: OpaquePointer?) {
-    if change.removed.head != nil { report(&change, lane) }
+  func finish(_ change: inout lrd_change, _ lane: OpaquePointer?, since moment: UInt64 = 0) {
+    if change.removed.head != nil { report(&change, lane, since: moment) }
+    if powers != nil { handOver(&change, lane) }
     while let entry = lrd_change_garbage(core, lane, &change) {
       entry.value(of: Layout.self).deinitialize(count: 1)
       entry.key(of: Layout.self).deinitialize(count: 1)
@@ -121,12 +159,18 @@ extension Cache {
   }
 
   @usableFromInline @inline(never)
-  func report(_ change: inout lrd_change, _ lane: OpaquePointer?) {
+  func report(_ change: inout lrd_change, _ lane: OpaquePointer?, since moment: UInt64) {
     var next = change.removed.head
-    while let entry = next, let observer {
-      observer(
-        entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee,
-        Int(clamping: entry.pointee.cost), RemovalCause(state: entry.pointee.state))
+    while let entry = next {
+      let key = entry.key(of: Layout.self)
+      let value = entry.value(of: Layout.self)
+      let cost = Int(clamping: entry.pointee.cost)
+      let cause = RemovalCause(state: lrd_entry_get_state(entry))
+      if let powers, powers.watchesRemovals {
+        powers.left(
+          key.pointee, hasher.hash(key.pointee), value.pointee, cost, cause, since: moment)
+      }
+      observer?(key.pointee, value.pointee, cost, cause)
       next = lrd_change_next(core, entry)
     }
     lrd_change_retire(core, &change)

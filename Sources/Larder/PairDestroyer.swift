@@ -4,22 +4,46 @@ import CLarder
 /// Destroys pairs for the core when no call of a typed cache is on the stack: on the maintenance
 /// thread, and when a cache is closed. The core holds one reference until its memory is freed.
 class PairDestroyer {
-  func destroy(_ entry: UnsafeMutablePointer<lrd_entry>) {}
+  func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ batch: inout UnsafeMutableRawPointer?) {
+  }
+
+  func finish(_ batch: UnsafeMutableRawPointer) {}
 
   /// The hooks of a cache, which keep `self` alive until the core releases them.
   func hooks() -> lrd_hooks {
     lrd_hooks(
       context: Unmanaged<PairDestroyer>.passRetained(self).toOpaque(),
-      destroy: { context, entry in
-        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().destroy(entry)
+      destroy: { context, entry, batch in
+        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue()
+          .destroy(entry, &batch.pointee)
+      },
+      finish: { context, batch in
+        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().finish(batch)
       },
       release: { context in Unmanaged<PairDestroyer>.fromOpaque(context!).release() })
   }
 }
 
-final class TypedPairDestroyer<Key, Value>: PairDestroyer {
-  override func destroy(_ entry: UnsafeMutablePointer<lrd_entry>) {
-    entry.value(of: EntryLayout<Key, Value>.self).deinitialize(count: 1)
+final class TypedPairDestroyer<Key, Value: Sendable>: PairDestroyer {
+  private let releaser: Releaser<Value>?
+
+  init(releaser: Releaser<Value>?) { self.releaser = releaser }
+
+  override func destroy(
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ batch: inout UnsafeMutableRawPointer?
+  ) {
+    let value = entry.value(of: EntryLayout<Key, Value>.self)
+    if let releaser {
+      var values = batch.map { Unmanaged<ReleaseBatch<Value>>.fromOpaque($0).takeRetainedValue() }
+      releaser.add(value.move(), to: &values)
+      batch = values.map { Unmanaged.passRetained($0).toOpaque() }
+    } else {
+      value.deinitialize(count: 1)
+    }
     entry.key(of: EntryLayout<Key, Value>.self).deinitialize(count: 1)
+  }
+
+  override func finish(_ batch: UnsafeMutableRawPointer) {
+    releaser?.hand(Unmanaged<ReleaseBatch<Value>>.fromOpaque(batch).takeRetainedValue())
   }
 }

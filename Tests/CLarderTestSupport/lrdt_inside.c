@@ -39,9 +39,10 @@ uint32_t lrdt_pool_directory_capacity(const lrd_pool *pool) {
   return atomic_load_explicit(&pool->directory, memory_order_acquire)->capacity;
 }
 
-static void destroy_nothing(void *context, lrd_entry *entry) {
+static void destroy_nothing(void *context, lrd_entry *entry, void **batch) {
   (void)context;
   (void)entry;
+  (void)batch;
 }
 
 static void release_nothing(void *context) {
@@ -49,7 +50,11 @@ static void release_nothing(void *context) {
 }
 
 lrd_cache *lrdt_cache_create(uint32_t shards, size_t entry_bytes) {
-  lrd_options options = {.policy = lrd_policy_lru(),
+  return lrdt_cache_create_with(lrd_policy_lru(), shards, entry_bytes);
+}
+
+lrd_cache *lrdt_cache_create_with(const lrd_policy *policy, uint32_t shards, size_t entry_bytes) {
+  lrd_options options = {.policy = policy,
                          .shards = shards,
                          .entry_bytes = entry_bytes,
                          .entry_alignment = 8,

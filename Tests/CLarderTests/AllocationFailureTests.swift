@@ -109,6 +109,48 @@ struct AllocationFailureTests {
     }
   }
 
+  @Test("The same whatever the policy keeps", arguments: EvictionPolicy.allCases)
+  func creationWithPolicy(policy: EvictionPolicy) async {
+    await #expect(processExitsWith: .success) { [name = policy.rawValue as String] in
+      let policy = EvictionPolicy(rawValue: name)!
+      var failures: Int64 = 0
+      while true {
+        lrd_alloc_fail_after(failures)
+        let cache = lrdt_cache_create_with(policy.core, 4, 48)
+        lrd_alloc_fail_after(-1)
+        if let cache {
+          lrd_cache_close(cache)
+          break
+        }
+        failures += 1
+      }
+      let kept = policy.core.pointee.state_bytes > 0 ? 4 : 0
+      precondition(failures >= 3 + kept, "\(failures) allocations make a cache")
+    }
+  }
+
+  @Test("Policies go on without the memory they ask for", arguments: EvictionPolicy.allCases)
+  func failureInEveryCallWithPolicy(policy: EvictionPolicy) async {
+    await #expect(processExitsWith: .success) { [name = policy.rawValue as String] in
+      let policy = EvictionPolicy(rawValue: name)!
+      for successes in Int64(0)...2 {
+        let tracker: LifetimeTracker
+        do {
+          let cache = FallibleCache<Int>(
+            keys: 0..<110, countLimit: 40, costLimit: 60, policy: policy, shards: 1)
+          cache.beforeCall = { lrd_alloc_fail_after(successes) }
+          tracker = cache.tracker
+          cache.runScript()
+          lrd_alloc_fail_after(-1)
+          cache.beforeCall = {}
+          cache.runScript()
+        }
+        waitUntil("all values are released") { tracker.live == 0 }
+        precondition(tracker.faults.isEmpty, "\(tracker.faults)")
+      }
+    }
+  }
+
   @Test("Without memory a cache traps and says why")
   func typedCreation() async {
     let result = await #expect(

@@ -32,9 +32,12 @@ final class FallibleCache<Key: NumberedKey> {
   /// Runs before each call: arms the failure.
   var beforeCall: () -> Void = {}
 
-  init(keys: Range<Int>, countLimit: Int, costLimit: Int, shards: Int) {
+  init(
+    keys: Range<Int>, countLimit: Int, costLimit: Int, policy: EvictionPolicy = .lru, shards: Int
+  ) {
     self.keys = keys
-    cache = Cache(countLimit: countLimit, totalCostLimit: costLimit, shards: shards)
+    cache = Cache(
+      countLimit: countLimit, totalCostLimit: costLimit, policy: policy, shards: shards)
   }
 
   func require(_ condition: Bool, _ what: @autoclosure () -> String) {

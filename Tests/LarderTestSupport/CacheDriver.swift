@@ -9,7 +9,8 @@ public final class CacheDriver<Key: Hashable & Sendable> {
   private let key: (Int) -> Key
 
   public init(
-    countLimit: Int = 0, costLimit: Int = 0, shards: Int? = nil, observed: Bool = true,
+    countLimit: Int = 0, costLimit: Int = 0, policy: EvictionPolicy = .lru, shards: Int? = nil,
+    observed: Bool = true,
     key: @escaping (Int) -> Key, number: @escaping @Sendable (Key) -> Int
   ) {
     let log = Protected<[Removal]>([])
@@ -22,7 +23,7 @@ public final class CacheDriver<Key: Hashable & Sendable> {
       log.withLock { $0.append(removal) }
     }
     cache = Cache(
-      countLimit: countLimit, totalCostLimit: costLimit, policy: .lru, shards: shards,
+      countLimit: countLimit, totalCostLimit: costLimit, policy: policy, shards: shards,
       onRemoval: observed ? observer : nil)
     self.number = number
   }
@@ -76,10 +77,11 @@ public final class CacheDriver<Key: Hashable & Sendable> {
 
 extension CacheDriver where Key == Int {
   public convenience init(
-    countLimit: Int = 0, costLimit: Int = 0, shards: Int? = nil, observed: Bool = true
+    countLimit: Int = 0, costLimit: Int = 0, policy: EvictionPolicy = .lru, shards: Int? = nil,
+    observed: Bool = true
   ) {
     self.init(
-      countLimit: countLimit, costLimit: costLimit, shards: shards, observed: observed,
-      key: { $0 }, number: { $0 })
+      countLimit: countLimit, costLimit: costLimit, policy: policy, shards: shards,
+      observed: observed, key: { $0 }, number: { $0 })
   }
 }

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// A cache so plain that it is right by reading: one array, hottest entry first.
-public struct ModelCache: Sendable {
-  public private(set) var entries: [Entry] = []
+/// A cache so plain that it is right by reading: a dictionary, and a policy made of arrays.
+public struct ModelCache {
+  private var stored: [Int: Entry] = [:]
+  private var policy: any PolicyModel
   public private(set) var countLimit: Int
   public private(set) var costLimit: Int
   /// Removals of the last step, in no promised order.
   public private(set) var removals: [Removal] = []
   public private(set) var statistics = ModelStatistics()
 
-  public init(countLimit: Int = 0, costLimit: Int = 0) {
+  public init(countLimit: Int = 0, costLimit: Int = 0, policy: EvictionPolicy = .lru) {
+    self.policy = policy.model(capacity: countLimit)
     self.countLimit = countLimit
     self.costLimit = costLimit
   }
 
+  /// Hottest first.
+  public var entries: [Entry] { policy.order.reversed().map { stored[$0]! } }
+
   /// Saturated, as the cache reports it.
   public var totalCost: Int { Int(clamping: exactCost) }
-  private var exactCost: UInt128 { entries.reduce(0) { $0 + UInt128($1.cost) } }
+  private var exactCost: UInt128 { stored.values.reduce(0) { $0 + UInt128($1.cost) } }
 
   /// Applies one operation; an inserted value carries `payload`.
   public mutating func apply(_ operation: Operation, payload: Int) -> Answer {
@@ -28,9 +33,9 @@ public struct ModelCache: Sendable {
     case .getMany(let keys):
       return .values(keys.map { use($0) })
     case .peek(let key):
-      return .value(entries.first { $0.key == key }?.payload)
+      return .value(stored[key]?.payload)
     case .contains(let key):
-      return .flag(entries.contains { $0.key == key })
+      return .flag(stored[key] != nil)
     case .insert(let key, let cost):
       return .insertion(put(key, payload, cost).outcome)
     case .update(let key, let cost):
@@ -42,19 +47,21 @@ public struct ModelCache: Sendable {
     case .remove(let key):
       return .value(take(key, .removed))
     case .removeAll:
-      for entry in entries { _ = take(entry.key, .removed) }
+      for entry in stored.values { note(entry, .removed) }
+      stored = [:]
+      policy.removeAll()
     case .removeOdd:
-      for entry in entries where entry.key % 2 == 1 { _ = take(entry.key, .removed) }
+      for key in stored.keys where key % 2 == 1 { _ = take(key, .removed) }
     case .trimToCount(let count):
-      while entries.count > count { evictColdest(.trimmed) }
+      while stored.count > count { evictNext(.trimmed) }
     case .trimToCost(let cost):
-      while exactCost > UInt128(cost) { evictColdest(.trimmed) }
+      while exactCost > UInt128(cost) { evictNext(.trimmed) }
     case .setCountLimit(let limit):
       countLimit = limit
-      enforceLimits(.trimmed)
+      enforceLimits()
     case .setCostLimit(let limit):
       costLimit = limit
-      enforceLimits(.trimmed)
+      enforceLimits()
     case .reclaim:
       break
     }
@@ -62,13 +69,12 @@ public struct ModelCache: Sendable {
   }
 
   private mutating func use(_ key: Int) -> Int? {
-    guard let index = entries.firstIndex(where: { $0.key == key }) else {
+    guard let entry = stored[key] else {
       statistics.misses += 1
       return nil
     }
     statistics.hits += 1
-    let entry = entries.remove(at: index)
-    entries.insert(entry, at: 0)
+    policy.hit(key)
     return entry.payload
   }
 
@@ -80,26 +86,60 @@ public struct ModelCache: Sendable {
       statistics.refusals += 1
       return (.tooCostly, take(key, .removed))
     }
-    let old = take(key, .replaced)
-    if old == nil { statistics.insertions += 1 }
-    entries.insert(Entry(key: key, payload: payload, cost: cost), at: 0)
-    enforceLimits(.limit)
-    return (old == nil ? .inserted : .replaced, old)
+    policy.prepare()
+    let old = stored[key]
+    if old != nil { policy.hit(key) }
+    let keepsPlace = makeRoom(for: cost, replacing: old)
+    if let old { note(old, .replaced) } else { statistics.insertions += 1 }
+    stored[key] = Entry(key: key, payload: payload, cost: cost)
+    if keepsPlace { policy.replace(key, cost: cost) } else { policy.insert(key, cost: cost) }
+    return (old == nil ? .inserted : .replaced, old?.payload)
+  }
+
+  /// Evicts until there is room. An old value that would be the next to go loses its place instead.
+  /// Whether there is an old value that has kept it.
+  private mutating func makeRoom(for cost: Int, replacing old: Entry?) -> Bool {
+    var keepsPlace = old != nil
+    while isShort(of: cost, replacing: old) {
+      guard let victim = policy.victim() else {
+        // Nothing else is left; the insertion begins anew without the old value.
+        policy.prepare()
+        break
+      }
+      if victim == old?.key {
+        policy.remove(victim, evicted: false)
+        keepsPlace = false
+      } else {
+        evict(victim, .limit)
+      }
+    }
+    return keepsPlace
+  }
+
+  private func isShort(of cost: Int, replacing old: Entry?) -> Bool {
+    if countLimit > 0 && old == nil && stored.count >= countLimit { return true }
+    if old?.cost ?? 0 >= cost { return false }
+    return costLimit > 0 && exactCost - UInt128(old?.cost ?? 0) + UInt128(cost) > UInt128(costLimit)
   }
 
   private mutating func take(_ key: Int, _ cause: RemovalCause) -> Int? {
-    guard let index = entries.firstIndex(where: { $0.key == key }) else { return nil }
-    let entry = entries.remove(at: index)
+    guard let entry = stored.removeValue(forKey: key) else { return nil }
+    policy.remove(key, evicted: false)
     note(entry, cause)
     return entry.payload
   }
 
-  private mutating func evictColdest(_ cause: RemovalCause) { note(entries.removeLast(), cause) }
+  private mutating func evict(_ key: Int, _ cause: RemovalCause) {
+    policy.remove(key, evicted: true)
+    note(stored.removeValue(forKey: key)!, cause)
+  }
 
-  /// A limit that is lowered trims; a limit that an insertion meets evicts.
-  private mutating func enforceLimits(_ cause: RemovalCause) {
-    while countLimit > 0 && entries.count > countLimit { evictColdest(cause) }
-    while costLimit > 0 && exactCost > UInt128(costLimit) { evictColdest(cause) }
+  private mutating func evictNext(_ cause: RemovalCause) { evict(policy.victim()!, cause) }
+
+  /// A limit that is lowered trims.
+  private mutating func enforceLimits() {
+    while countLimit > 0 && stored.count > countLimit { evictNext(.trimmed) }
+    while costLimit > 0 && exactCost > UInt128(costLimit) { evictNext(.trimmed) }
   }
 
   private mutating func note(_ entry: Entry, _ cause: RemovalCause) {

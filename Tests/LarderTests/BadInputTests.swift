@@ -8,6 +8,7 @@ import Testing
 struct BadInputTests {
   enum BadCall: String, CaseIterable, Codable, Sendable {
     case initCountLimit, initTotalCostLimit, initNoShards, initNegativeShards
+    case initCheapestFirstWithoutCosts, initCostAwareWithoutCosts
     case setCountLimit, setTotalCostLimit
     case insertCost, updateCost, insertLeastCost
     case trimToCount, trimToCost, hottest, coldest
@@ -17,6 +18,7 @@ struct BadInputTests {
       switch self {
       case .initCountLimit, .setCountLimit: ["countLimit"]
       case .initTotalCostLimit, .setTotalCostLimit: ["totalCostLimit"]
+      case .initCheapestFirstWithoutCosts, .initCostAwareWithoutCosts: ["totalCostLimit"]
       case .initNoShards, .initNegativeShards: ["shards"]
       case .insertCost, .updateCost, .insertLeastCost: ["cost"]
       case .trimToCount: ["toCount", "count"]
@@ -33,6 +35,9 @@ struct BadInputTests {
       case .initTotalCostLimit: _ = Cache<Int, Int>(totalCostLimit: -1)
       case .initNoShards: _ = Cache<Int, Int>(shards: 0)
       case .initNegativeShards: _ = Cache<Int, Int>(shards: -4)
+      case .initCheapestFirstWithoutCosts:
+        _ = Cache<Int, Int>(countLimit: 10, policy: .cheapestFirst)
+      case .initCostAwareWithoutCosts: _ = Cache<Int, Int>(countLimit: 10, policy: .costAware)
       case .setCountLimit: cache.countLimit = -1
       case .setTotalCostLimit: cache.totalCostLimit = .min
       case .insertCost: cache.insert(2, forKey: 2, cost: -1)
@@ -53,17 +58,12 @@ struct BadInputTests {
     ) { [call = call as BadCall] in
       call.perform()
     }
-    // An optimized build traps without its message.
-    #if DEBUG
-      let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-      let line = message.split(separator: "\n").first {
-        $0.contains("negative") || $0.contains("must")
-      }
-      let words = (line ?? "").split { !$0.isLetter && !$0.isNumber }
-      #expect(!call.argument.isDisjoint(with: words), "\(message)")
-    #else
-      _ = result
-    #endif
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let line = message.split(separator: "\n").first {
+      $0.contains("negative") || $0.contains("must")
+    }
+    let words = (line ?? "").split { !$0.isLetter && !$0.isNumber }
+    #expect(!call.argument.isDisjoint(with: words), "\(message)")
   }
 
   @Test("The bounds themselves are good input")

@@ -9,8 +9,8 @@ struct BatchTests {
   @Test("Answers, order and statistics equal those of single calls", arguments: 1...20)
   func equalsSingleCalls(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
-    let batched = Cache<Int, Int>(countLimit: 300)
-    let single = Cache<Int, Int>(countLimit: 300)
+    let batched = Cache<Int, Int>(countLimit: 300, policy: .lru)
+    let single = Cache<Int, Int>(countLimit: 300, policy: .lru)
     for _ in 0..<20 {
       for _ in 0..<50 {
         let key = random.below(600)

@@ -29,7 +29,7 @@ struct CollisionTests {
 
   @Test("Eviction takes the coldest of equal hashes")
   func evictionOrder() {
-    let cache = Cache<Collider, Int>(countLimit: 100)
+    let cache = Cache<Collider, Int>(countLimit: 100, policy: .lru)
     for id in 0..<100 { cache[Collider(id)] = id }
     for id in 0..<50 { #expect(cache[Collider(id)] == id) }
     for id in 100..<150 { cache[Collider(id)] = id }
@@ -46,5 +46,27 @@ struct CollisionTests {
     cache.removeAll { key, _ in key.id % GroupedKey.groups == 2 }
     #expect((0..<600).allSatisfy { cache.contains(GroupedKey($0)) == ($0 % 5 != 2) })
     #expect(cache.count == 480)
+  }
+
+  @Test("removeAll(where:) asks about each key, whatever takes the slots meanwhile")
+  func removeAllWhileSlotsAreReused() {
+    for replaced in [[1, 0], [0, 1], [2, 1, 0], [1, 2, 1], [0, 0, 2, 2]] {
+      let cache = Cache<Collider, String>()
+      for id in 0..<3 { cache[Collider(id)] = "old" }
+      var asked: [Int] = []
+      cache.removeAll { key, _ in
+        for id in asked.isEmpty ? replaced : [] {
+          cache[Collider(id)] = "new"
+          cache.reclaim()
+        }
+        asked.append(key.id)
+        return true
+      }
+      #expect(asked.sorted() == [0, 1, 2])
+      // The key that was being asked about may have got a value nobody was asked about.
+      let first = asked.first.map(Collider.init)
+      #expect(cache.snapshot().allSatisfy { $0.key == first && $0.value == "new" })
+      cache.checkInvariants()
+    }
   }
 }

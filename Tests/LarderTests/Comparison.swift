@@ -26,7 +26,8 @@ func compare<Key>(
   _ script: [Operation], from limits: Limits, _ driver: CacheDriver<Key>, checkedFrom: Int = 0,
   observed: Bool = true
 ) throws {
-  var model = ModelCache(countLimit: limits.count, costLimit: limits.cost)
+  var model = ModelCache(
+    countLimit: limits.count, costLimit: limits.cost, policy: driver.cache.policy)
   for (step, operation) in script.enumerated() {
     let place = { "step \(step) of \(script), \(limits)" }
     let expected = model.apply(operation, payload: step)

@@ -21,7 +21,7 @@ struct CostTests {
 
   @Test("A cost limit evicts the coldest until the sum fits")
   func eviction() {
-    let cache = Cache<Int, Int>(totalCostLimit: 10)
+    let cache = Cache<Int, Int>(totalCostLimit: 10, policy: .lru)
     for key in 1...4 { cache.insert(key, forKey: key, cost: key) }
     #expect(cache.totalCost == 10)
     cache[1] = nil

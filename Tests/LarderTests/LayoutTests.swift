@@ -32,7 +32,7 @@ struct LayoutTests {
   @Test("Large values keep every byte")
   func kilobyte() {
     #expect(MemoryLayout<Kilobyte>.size == 1_024)
-    let cache = Cache<Int, Kilobyte>(countLimit: 100)
+    let cache = Cache<Int, Kilobyte>(countLimit: 100, policy: .lru)
     for key in 0..<1_000 { cache[key] = Kilobyte(key) }
     #expect(cache.count == 100)
     for key in 900..<1_000 {
@@ -48,7 +48,7 @@ struct LayoutTests {
   private func aligned<Key: Hashable & Sendable, Value: Sendable>(
     _ key: (Int) -> Key, _ value: (Int) -> Value, _ matches: (Value, Int) -> Bool
   ) {
-    let cache = Cache<Key, Value>(countLimit: 300)
+    let cache = Cache<Key, Value>(countLimit: 300, policy: .lru)
     for number in 0..<600 { cache[key(number)] = value(number) }
     for number in 300..<600 {
       #expect(cache.withValue(forKey: key(number)) { matches($0, number) } == true)

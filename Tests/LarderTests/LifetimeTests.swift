@@ -38,7 +38,7 @@ struct LifetimeTests {
   func keys() {
     let tracker = LifetimeTracker()
     do {
-      let cache = Cache<ClassKey, Int>(countLimit: 10)
+      let cache = Cache<ClassKey, Int>(countLimit: 10, policy: .lru)
       for id in 0..<100 { cache[ClassKey(id, tracker)] = id }
       for id in 0..<100 { cache[ClassKey(id, tracker)] = id }
       #expect(settles(tracker, at: 10, cache))

@@ -58,7 +58,7 @@ struct OddKeyTests {
   @Test("A key that changes its hash loses its own entry only", arguments: [1, 4])
   func changedHash(shards: Int) {
     let tracker = LifetimeTracker()
-    let cache = Cache<Chameleon, Tracked>(countLimit: 200, shards: shards)
+    let cache = Cache<Chameleon, Tracked>(countLimit: 200, policy: .lru, shards: shards)
     let keys = (0..<100).map(Chameleon.init)
     for key in keys { cache[key] = tracker.make(key.id) }
     for key in keys where key.id % 4 == 0 { key.id += 1_000 }
@@ -90,5 +90,42 @@ struct OddKeyTests {
     cache.removeAll()
     #expect(cache.isEmpty)
     #expect(cache.snapshot().isEmpty)
+  }
+
+  /// A key whose `==` runs what it is told to, once.
+  struct Meddler: Hashable, Sendable {
+    let id: Int
+    let act = Protected<(@Sendable () -> Void)?>(nil)
+
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+
+    static func == (a: Self, b: Self) -> Bool {
+      for key in [a, b] {
+        let act = key.act.withLock { act in
+          defer { act = nil }
+          return act
+        }
+        act?()
+      }
+      return a.id == b.id
+    }
+  }
+
+  @Test("A hit whose own comparison evicted the entry is not noted", arguments: [false, true])
+  func meddler(inBatch: Bool) {
+    let cache = Cache<Meddler, Int>(countLimit: 2, policy: .lru)
+    cache[Meddler(id: 1)] = 1
+    cache[Meddler(id: 2)] = 2
+    #expect(cache[Meddler(id: 2)] == 2)
+    let key = Meddler(id: 1)
+    key.act.withLock { $0 = { cache[Meddler(id: 3)] = 3 } }
+    if inBatch {
+      #expect(cache.values(forKeys: [key, Meddler(id: 2)]) == [1, 2])
+    } else {
+      #expect(cache[key] == 1)
+    }
+    cache[Meddler(id: 4)] = 4
+    cache.checkInvariants()
+    #expect(Set(cache.snapshot().map(\.value)) == (inBatch ? [2, 4] : [3, 4]))
   }
 }

@@ -59,29 +59,6 @@ struct RandomScriptTests {
     }
     try compareEnds(driver, model) { "at the end, \(plan.testDescription)" }
   }
-
-  @Test("Four shards keep the right set and the strict limits", arguments: plans)
-  func fourShards(plan: Plan) throws {
-    let driver = CacheDriver(countLimit: plan.limits.count, costLimit: plan.limits.cost, shards: 4)
-    var random = SplitMix64(seed: plan.seed)
-    var model = UnorderedModel(countLimit: plan.limits.count, costLimit: plan.limits.cost)
-    for step in 0..<Stress.scaled(4_000) {
-      let operation = random.operation(on: plan.keys, changesLimits: plan.changesLimits)
-      let place = { "step \(step), \(operation), \(plan.testDescription)" }
-      let answer = driver.apply(operation, payload: step)
-      let judged = model.judge(operation, answer, driver.takeRemovals(), payload: step)
-      try same(judged, nil, "contradiction", place)
-      driver.cache.checkInvariants()
-      try same(driver.cache.count, model.entries.count, "count", place)
-      try same(driver.cache.totalCost, model.totalCost, "totalCost", place)
-      if step % 16 == 0 {
-        let entries = driver.entries.sorted { $0.key < $1.key }
-        try same(entries, model.entries.values.sorted { $0.key < $1.key }, "entries", place)
-      }
-    }
-    _ = settles(driver.tracker, at: model.entries.count, driver.cache)
-    try same(driver.tracker.live, model.entries.count, "live values", { plan.testDescription })
-  }
 }
 
 extension SplitMix64 {

@@ -163,6 +163,41 @@ struct ReentrancyTests {
     #expect(cache.isEmpty)
     #expect(tracker.faults.isEmpty)
   }
+
+  /// A stem of values that each insert and remove one when they are released, then a tree of such that
+  /// insert two; the longer stem goes past the depth to which destructions nest.
+  @Test("Values that insert others keep only branches waiting", arguments: [0, 40])
+  func treeOfDeinits(stem: Int) {
+    let tracker = LifetimeTracker()
+    let home = Home()
+    let cache = TrackedCache(countLimit: 1)
+    home.cache = cache
+    let height = 13
+    @Sendable func make(_ depth: Int) -> Tracked {
+      tracker.make(depth) {
+        guard depth > 0 else { return }
+        home.cache?[1] = make(depth - 1)
+        if depth > height {
+          home.cache?[1] = nil
+        } else {
+          home.cache?[2] = make(depth - 1)
+        }
+      }
+    }
+    cache[0] = make(stem + height)
+    cache[1] = tracker.make()
+    waitUntil("the tree is released") {
+      cache.reclaim()
+      return tracker.created > 1 << height && tracker.live <= 1
+    }
+    // Where other threads use caches: what may wait, what reclaim() took, and a handful for each of
+    // the 32 loops inside each other, here and on the background thread.
+    #expect(tracker.peak <= 2 * 256 + 2 * 4 * 32)
+    home.cache = nil
+    cache.removeAll()
+    #expect(settles(tracker, at: 0, cache))
+    #expect(tracker.faults.isEmpty)
+  }
 }
 
 #if canImport(Glibc)

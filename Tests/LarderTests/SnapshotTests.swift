@@ -7,7 +7,7 @@ import Testing
 struct SnapshotTests {
   @Test("A snapshot lists every entry with its cost, hottest first")
   func order() {
-    let cache = Cache<String, Int>()
+    let cache = Cache<String, Int>(policy: .lru)
     for (number, key) in ["a", "b", "c", "d"].enumerated() {
       cache.insert(number, forKey: key, cost: number * 10)
     }
@@ -64,6 +64,6 @@ struct SnapshotTests {
     #expect(cache.name == "thumbs" && cache.policy == .lru)
     #expect(cache.countLimit == 7 && cache.totalCostLimit == 9)
     #expect(Cache<Int, Int>().name == "")
-    #expect(EvictionPolicy.default == .lru)
+    #expect(EvictionPolicy.default == .adaptive)
   }
 }

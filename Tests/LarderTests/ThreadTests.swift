@@ -47,7 +47,7 @@ struct ThreadTests {
 
   @Test("A thread's last hits count in the order once it has ended")
   func hitsOfEndedThreads() {
-    let cache = Cache<Int, Int>(countLimit: 10)
+    let cache = Cache<Int, Int>(countLimit: 10, policy: .lru)
     for key in 0..<10 { cache[key] = key }
     RealThread { for key in 0..<3 { precondition(cache[key] == key) } }.join()
     for key in 10..<17 { cache[key] = key }

@@ -36,6 +36,14 @@
 #define LRD_NONBLOCKING
 #endif
 
+#if defined(__clang__)
+#define LRD_ASSUME(condition) __builtin_assume(condition)
+#else
+#define LRD_ASSUME(condition) ((condition) ? (void)0 : __builtin_unreachable())
+#define _Nullable
+#define _Nonnull
+#endif
+
 #define LRD_INLINE static inline __attribute__((always_inline))
 #define LRD_COLD __attribute__((noinline, cold))
 #define LRD_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -51,6 +59,9 @@
 #else
 #define LRD_ASSERT(condition) ((condition) ? (void)0 : lrd_fail(#condition, __FILE__, __LINE__))
 #endif
+
+/// A broken invariant, found by a check that tests run: stops the process in every build.
+#define LRD_CHECK(condition) ((condition) ? (void)0 : lrd_fail(#condition, __FILE__, __LINE__))
 
 /// Prints the broken condition and stops the process.
 _Noreturn void lrd_fail(const char *_Nonnull condition, const char *_Nonnull file, int line);

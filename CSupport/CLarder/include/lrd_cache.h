@@ -37,6 +37,8 @@
 /// Hits a thread gathers before it notes them in the order, and how many it keeps while it cannot.
 #define LRD_BATCH 64
 #define LRD_BATCH_MOST 128
+/// No number of unlinked entries: the batch is not sound.
+#define LRD_NEVER_SOUND UINT64_MAX
 /// Free slots a thread keeps at hand.
 #define LRD_SPARES 16
 #define LRD_SHARDS_MOST 64
@@ -54,9 +56,10 @@ typedef struct lrd_lane {
   uint32_t touches;
   uint32_t flush_at; // number of touches at which the next flush is tried
   uint32_t spares;
-  uint64_t sound_at; // `unlinked` of the only shard when the batch was last empty
-  bool destroying;   // a destruction loop is on the owner's stack
-  bool deferred;     // calls made by destructions left garbage in shard 0
+  uint32_t applied;    // times the batch was applied
+  uint64_t sound_at;   // `unlinked` of the only shard when the batch was last empty
+  uint32_t destroying; // destruction loops on the owner's stack
+  bool deferred;       // calls made by destructions left garbage in shard 0
   uint32_t spare[LRD_SPARES];
   lrd_touch touch[LRD_BATCH_MOST];
 } lrd_lane;
@@ -87,8 +90,12 @@ typedef struct lrd_lanes {
 /// How the core asks the layer above to destroy pairs when no call of that layer is on the stack.
 typedef struct lrd_hooks {
   void *_Nullable context;
-  /// Destroys the key and the value of an entry, not its header.
-  void (*_Nonnull destroy)(void *_Nullable context, lrd_entry *_Nonnull entry);
+  /// Destroys the key and the value of an entry, not its header. `*batch` is the layer's own, NULL
+  /// at the beginning of a run of destructions.
+  void (*_Nonnull destroy)(void *_Nullable context, lrd_entry *_Nonnull entry,
+                           void *_Nullable *_Nonnull batch);
+  /// Ends a run that has left something in `batch`.
+  void (*_Nullable finish)(void *_Nullable context, void *_Nonnull batch);
   /// Called once, when the cache's memory is freed.
   void (*_Nonnull release)(void *_Nullable context);
 } lrd_hooks;
@@ -108,8 +115,10 @@ typedef struct lrd_cache {
   lrd_shard *shards;
   uint32_t shard_mask;
   bool observed;
-  uint64_t number; // unique in the process, not 0
+  uint8_t hits_most; // the policy's, beside what every lookup loads
+  uint64_t number;   // unique in the process, not 0
   const lrd_policy *policy;
+  void *_Nullable shared; // the policy's
   _Atomic(lrd_lanes *) lanes;
   lrd_hooks hooks;
 
@@ -139,6 +148,18 @@ void lrd_cache_unreference(lrd_cache *cache);
 /// may be taken.
 lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
 
+/// How often the lane's batch was applied. A hit may be noted without more ado only while this is what
+/// it was when its entry was found.
+static inline uint32_t lrd_lane_applied(const lrd_lane *lane) LRD_NONBLOCKING {
+  return lane->applied;
+}
+
+/// Takes `applied`, from before an entry was found whose hit will be noted next. Should the batch have
+/// been applied since, the entry may be unlinked without this lane's knowing: all will be asked for.
+static inline void lrd_lane_found_at(lrd_lane *lane, uint32_t applied) LRD_NONBLOCKING {
+  if (LRD_UNLIKELY(lane->applied != applied)) lane->sound_at = LRD_NEVER_SOUND;
+}
+
 /// Notes this thread's hits on `shard` in its order.
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
     LRD_REQUIRES(shard->lock);
@@ -160,6 +181,8 @@ typedef struct lrd_statistics {
   uint64_t retired; // entries removed and not destroyed yet
   uint64_t pool_bytes;
   uint64_t table_bytes;
+  uint64_t policy_bytes; // of state, history and what shards share
+  uint64_t victim_steps; // entries the policy looked at in search of victims
 } lrd_statistics;
 
 /// Sums up lanes and shards. Locks one shard at a time.
@@ -189,6 +212,10 @@ static inline uint64_t lrd_cache_cost_limit(lrd_cache *cache) {
 static inline uint64_t lrd_cache_default_cost(lrd_cache *cache) {
   return lrd_cache_cost_limit(cache) && !lrd_cache_count_limit(cache);
 }
+
+/// What each of the cache's shards may hold, and all together, LRD_UNBOUNDED where nothing limits.
+lrd_amount lrd_cache_share(lrd_cache *cache);
+lrd_amount lrd_cache_limits(lrd_cache *cache);
 
 static inline uint32_t lrd_cache_shards(const lrd_cache *cache) {
   return cache->shard_mask + 1;

@@ -14,7 +14,9 @@
  * holds, is ready at once. Otherwise it is retired; once LRD_RETIRED_MOST / 2 entries or the retire
  * cost have gathered, the writer scans the hazard slots and the entries no slot holds become ready,
  * a handful with each change. Destruction runs without a lock and may call the cache: such inner
- * calls leave their garbage to the outermost one and to the maintenance thread. */
+ * calls destroy what they removed themselves, so that a value that inserts others leaves none of
+ * them waiting. From LRD_NESTED_MOST calls inside each other on they leave it to the innermost loop,
+ * newest first, so that destructions which change the cache cannot nest without end. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -24,6 +26,9 @@
 /// Proven entries one change destroys besides its own.
 #define LRD_DESTROY_STEP 4
 
+/// Destruction loops of one cache inside each other on one thread.
+#define LRD_NESTED_MOST 32
+
 typedef struct lrd_change {
   lrd_chain removed; // for the observer
   lrd_chain ready;   // for destruction
@@ -31,7 +36,8 @@ typedef struct lrd_change {
   lrd_table *_Nullable tables;
   lrd_shard *_Nullable shard; // where what a scan cannot free goes back to
   lrd_need need;
-  uint32_t rounds; // times that inner calls' garbage was taken over
+  uint32_t rounds; // entries taken over from inner calls
+  uint32_t owed;   // entries of `shard` this change has to destroy while it holds too many
   bool moving;     // the shard's table has more buckets to move
   bool destroys;   // this change's destruction loop is running
   bool replaced;   // an earlier round took the key's old entry out
@@ -57,9 +63,8 @@ void lrd_note_locked(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shar
 /// The hottest or coldest entry of a shard, and the one after `entry` going away from that end.
 lrd_entry *_Nullable lrd_order_first_locked(lrd_cache *cache, lrd_shard *shard, bool hottest)
     LRD_REQUIRES(shard->lock);
-lrd_entry *_Nullable lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard,
-                                           const lrd_entry *entry, bool hottest)
-    LRD_REQUIRES(shard->lock);
+lrd_entry *_Nullable lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry,
+                                           bool hottest) LRD_REQUIRES(shard->lock);
 
 /// Lends an entry found under the lock, as lrd_find() does. False when the thread has all its loans
 /// out.

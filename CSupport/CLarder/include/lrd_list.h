@@ -50,4 +50,18 @@ static inline uint32_t lrd_list_remove(lrd_list *list, lrd_slots slots, lrd_entr
   return id;
 }
 
+/// Puts `entry`, which sits in slot `id`, in the place of `old`; returns the slot id of `old`.
+static inline uint32_t lrd_list_replace(lrd_list *list, lrd_slots slots, const lrd_entry *old,
+                                        lrd_entry *entry, uint32_t id) {
+  uint32_t *from_hotter =
+      old->prev == LRD_NIL ? &list->head : &lrd_slots_entry(slots, old->prev)->next;
+  uint32_t *from_colder =
+      old->next == LRD_NIL ? &list->tail : &lrd_slots_entry(slots, old->next)->prev;
+  uint32_t old_id = *from_hotter;
+  *from_hotter = *from_colder = id;
+  entry->prev = old->prev;
+  entry->next = old->next;
+  return old_id;
+}
+
 #pragma clang assume_nonnull end

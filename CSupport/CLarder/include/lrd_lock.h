@@ -45,6 +45,11 @@ static inline bool lrd_lock_try(lrd_lock *lock)
                                                  memory_order_acquire, memory_order_relaxed);
 }
 
+/// True while somebody holds the lock: a hint, unless nobody can be taking or releasing it.
+static inline bool lrd_lock_is_held(lrd_lock *lock) {
+  return atomic_load_explicit(&lock->word, memory_order_relaxed) & LRD_LOCKED;
+}
+
 /// As lrd_lock_try(); on failure the holder learns of it when it releases the lock. Never waits.
 static inline bool lrd_lock_try_or_mark(lrd_lock *lock)
     LRD_TRY_ACQUIRE(true, lock) LRD_UNCHECKED_LOCKS {

@@ -7,7 +7,8 @@
  *     that may run user code
  *   lrd_hit(), lrd_loan_end()     or lrd_miss() when there was no entry
  *
- * Everything stored here is the thread's own: its hazard slots and its lane. The protocol is told
+ * Everything stored here is the thread's own: its hazard slots and its lane; and, where the policy
+ * has hits counted in entries, a byte of the entry until it is at its most. The protocol is told
  * in lrd_thread.h (hazards), lrd_table.h (moves) and lrd_shard.h (the root). On large caches the
  * number of instructions here decides how many lookups the processor overlaps, hence the care. */
 #pragma once
@@ -22,8 +23,11 @@
 #pragma clang diagnostic ignored "-Wfunction-effects"
 /// The calling thread's lane when it used this cache lately and hits may go without full fences.
 LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
-  lrd_near_lane near = lrd_near[cache->number % LRD_NEAR_LANES];
-  return LRD_LIKELY(near.cache_number == cache->number) ? near.lane : NULL;
+  const lrd_near_lane *near = &lrd_near[cache->number % LRD_NEAR_LANES];
+  if (LRD_UNLIKELY(near->cache_number != cache->number)) return NULL;
+  lrd_lane *lane = near->lane;
+  LRD_ASSUME(lane != NULL);
+  return lane;
 }
 #pragma clang diagnostic pop
 
@@ -52,7 +56,8 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
   lrd_entry *entry = NULL;
-  if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_relaxed) != root)) goto slow;
+  // Acquire again: before the hazard could be seen, another table may have come to the same address.
+  if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_acquire) != root)) goto slow;
   lrd_bucket *bucket = &root->bucket[lrd_table_index(root, hash)];
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
@@ -108,11 +113,18 @@ LRD_INLINE void lrd_count(_Atomic(uint64_t) *counter) LRD_NONBLOCKING {
   atomic_store_explicit(counter, before + 1, memory_order_relaxed);
 }
 
-/// Notes a hit on the entry found last. Nothing that applies this lane's batch may run in between:
-/// the entry may be unlinked by now, and only an older batch knows that it must ask.
+/// Notes a hit on an entry found before. Where something in between may have applied this lane's
+/// batch, call lrd_lane_found_at() first: the entry may be unlinked by now, and only an older batch
+/// knows that it must ask.
 LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
                         uint64_t hash) LRD_NONBLOCKING {
   lrd_count(&lane->hits);
+  // One branch that always goes the same way, on a value beside those the lookup has loaded.
+  uint8_t most = cache->hits_most;
+  if (most != LRD_HITS_BATCHED) {
+    lrd_entry_count_hit(entry, most);
+    return;
+  }
   uint32_t place = lane->touches;
   lane->touch[place] = (lrd_touch){.entry = entry, .hash = hash};
   lane->touches = place + 1;
@@ -131,25 +143,14 @@ LRD_INLINE void lrd_prefetch_bucket(lrd_cache *cache, lrd_lane *lane,
   lrd_hazard *hazard = lane->thread->top;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
-  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) return;
+  if (atomic_load_explicit(&shard->root, memory_order_acquire) != root) return;
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, hash)]);
 }
 
-/// Starts loading the entry that `hash` probably has: the second step. The bucket is read under the
-/// same hazard; the entry is only named, not followed.
-LRD_INLINE void lrd_prefetch_entry(lrd_cache *cache, lrd_lane *lane,
-                                   uint64_t hash) LRD_NONBLOCKING {
-  lrd_shard *shard = lrd_cache_shard(cache, hash);
-  lrd_hazard *hazard = lane->thread->top;
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
-  lrd_hazard_set(&hazard->table, root);
-  if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) return;
-  lrd_bucket *bucket = &root->bucket[lrd_table_index(root, hash)];
-  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
-  if (!bits) return;
-  uint64_t word =
-      atomic_load_explicit(&bucket->slots[__builtin_ctz(bits) / 4], memory_order_relaxed);
-  LRD_PREFETCH(lrd_table_entry(word));
+/// Starts loading an entry, which may lie in two cache lines, of `bytes` bytes.
+LRD_INLINE void lrd_prefetch_entry(const lrd_entry *entry, intptr_t bytes) LRD_NONBLOCKING {
+  LRD_PREFETCH(&entry->hash_mid);
+  LRD_PREFETCH((const char *)entry + bytes - 1);
 }
 
 /// Loans the calling thread has left.

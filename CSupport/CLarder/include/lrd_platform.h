@@ -77,4 +77,7 @@ bool lrd_thread_spawn(void (*body)(void));
 /// Lets the rest of this time slice to another thread.
 void lrd_yield(void);
 
+/// Processors the system has online, at least 1.
+uint32_t lrd_processors(void);
+
 #pragma clang assume_nonnull end

@@ -1,41 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_policy.h — what an eviction policy is: a few functions over the lists and bits of one shard.
+/* lrd_policy.h — what an eviction policy is: a few functions over the order of one shard.
  *
- * All run under the shard's lock, take bounded time, and neither allocate nor free. A policy links
- * and orders entries; it does not touch the table, the limits or the entries' lives. A policy that
- * counts hits in the entry uses `policy_bits`; one that orders by recency gets `access` calls, from
- * the threads' batches of hits, oldest first. */
+ * A policy links and orders entries; it does not touch the table, the limits or the entries' lives.
+ * Unless said otherwise its functions run under the shard's lock, neither allocate nor free, and
+ * take a bounded number of steps, whatever the shard holds.
+ *
+ * HITS reach a policy in one of three ways, which `hits_most` chooses:
+ *   LRD_HITS_IGNORED    not at all: a hit stores nothing but its thread's own counter
+ *   1 … LRD_HITS_MOST   a hit adds one to the entry's `policy_bits` until they reach this number.
+ *                       The policy finds the sum when it comes by in search of a victim, and sets
+ *                       it back. Updates may be lost; nothing else of the cache is written
+ *   LRD_HITS_BATCHED    threads gather their hits and hand them to `access`, oldest first, when a
+ *                       trylock gets the shard, and in any case before they change it
+ *
+ * An insertion calls, in this order: for a replacement what a hit calls; `victim` and `remove` until
+ * there is room; then `insert` or `replace`. The new entry is thus never its own victim. */
 #pragma once
 
-#include "lrd_list.h"
+#include "lrd_order.h"
 
 #pragma clang assume_nonnull begin
 
-/// The lists a policy keeps in each shard. Guard: the shard's lock.
-typedef struct lrd_order {
-  lrd_list recency;
-} lrd_order;
+enum { LRD_HITS_IGNORED = 0, LRD_HITS_MOST = 15, LRD_HITS_BATCHED = 255 };
+
+/// Entries that `victim` looks at before it names one, where nothing speaks for another number.
+enum { LRD_VICTIM_STEPS = 64 };
 
 typedef struct lrd_policy {
-  void (*open)(lrd_order *order);
-  /// Links a new entry that sits in slot `id`.
+  const char *name;
+  uint8_t hits_most;
+  uint8_t entry_bytes; // kept in each entry beyond the header, see lrd_pool_extra(); multiple of 8
+  uint16_t steps_most; // entries that `victim` may look at
+  size_t state_bytes;  // of `state` in each order; cleared when it is made
+
+  /// Makes what the shards of one cache share, without a lock; false without memory. Has its own
+  /// lock or none; `limits` are those of the whole cache. NULL: nothing is shared.
+  bool (*_Nullable create)(void *_Nullable *_Nonnull shared, lrd_amount limits, uint32_t shards);
+  void (*_Nullable destroy)(void *_Nullable shared);
+  /// Memory that is shared now. Called without a lock at any time.
+  size_t (*_Nullable shared_bytes)(void *_Nullable shared);
+  /// A limit of the cache has changed, and then `resize` follows for each shard; or an insertion
+  /// asked for it by `order->adjust`. Called without a lock, by several threads at once maybe.
+  void (*_Nullable adjust)(void *_Nullable shared, lrd_amount limits, uint32_t shards);
+
+  /// Prepares state: the order is empty, new or after removeAll(). History and share stay.
+  void (*_Nullable open)(lrd_order *order);
+  /// `order->share` has changed, or was set for the first time.
+  void (*_Nullable resize)(lrd_order *order);
+  /// `order->history` is new memory of the wanted size, cleared.
+  void (*_Nullable renewed)(lrd_order *order);
+
+  /// Links a new entry that sits in slot `id`. Its bits are 0.
   void (*insert)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
-  /// Unlinks an entry; returns its slot id.
-  uint32_t (*remove)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
-  /// Notes `count` hits, oldest first.
-  void (*access)(lrd_order *order, lrd_pool *pool, lrd_entry *_Nonnull const *_Nonnull entries,
-                 uint32_t count);
-  /// The slot id of the entry to evict next, LRD_NIL when there is none. Leaves it linked.
-  uint32_t (*victim)(const lrd_order *order);
-  /// The order in which snapshots list a shard, from either end; LRD_NIL behind the last.
-  uint32_t (*hottest)(const lrd_order *order);
-  uint32_t (*coldest)(const lrd_order *order);
-  uint32_t (*colder)(const lrd_order *order, const lrd_entry *entry);
-  uint32_t (*hotter)(const lrd_order *order, const lrd_entry *entry);
+  /// Unlinks an entry; returns its slot id. `evicted`: it goes for want of room, as the last that
+  /// `victim` named, or by a quota, a veto or a trim that chose it itself. Otherwise a call removed
+  /// it, and nothing follows from that.
+  uint32_t (*remove)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
+  /// Links `entry`, which sits in slot `id` and has the same key, in the place of `old`, with the
+  /// bits of `old`; returns the slot id of `old`.
+  uint32_t (*replace)(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                      uint32_t id);
+  /// Notes `count` hits, oldest first. Only for LRD_HITS_BATCHED.
+  void (*_Nullable access)(lrd_order *order, lrd_pool *pool,
+                           lrd_entry *_Nonnull const *_Nonnull entries, uint32_t count);
+  /// The slot id of the entry to evict next, LRD_NIL when there is none. Leaves it linked; may move
+  /// others, and looks at `steps_most` of them at most, counting each in `order->steps`.
+  uint32_t (*victim)(lrd_order *order, lrd_pool *pool);
+
+  /// Unlinks some entry of a taken order and returns its slot id, LRD_NIL when none is left.
+  uint32_t (*drain)(lrd_order *order, lrd_pool *pool);
+  /// The order in which snapshots list a shard, from either end; LRD_NIL behind the last. Changes
+  /// nothing. The coldest is also a guess at the next victim, good enough to prefetch it.
+  uint32_t (*hottest)(const lrd_order *order, lrd_pool *pool);
+  uint32_t (*coldest)(const lrd_order *order, lrd_pool *pool);
+  uint32_t (*colder)(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
+  uint32_t (*hotter)(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
+  /// Stops the process when an invariant of the order is broken. Takes as long as it takes.
+  void (*check)(const lrd_order *order, lrd_pool *pool);
 } lrd_policy;
+
+/// The part of most policies that plain queues give: see lrd_order.h.
+#define LRD_POLICY_OF_QUEUES                                                                       \
+  .replace = lrd_queues_replace, .drain = lrd_queues_drain, .hottest = lrd_queues_hottest,         \
+  .coldest = lrd_queues_coldest, .colder = lrd_queues_colder, .hotter = lrd_queues_hotter
 
 /// Least recently used, exact. Peter J. Denning, "The Working Set Model for Program Behavior",
 /// CACM 11(5), 1968, and older; every access moves the entry to the front.
 const lrd_policy *lrd_policy_lru(void);
+
+/// First in, first out: hits change nothing.
+const lrd_policy *lrd_policy_fifo(void);
+
+/// First in, first out with a second chance for entries that were hit. F. J. Corbató, "A Paging
+/// Experiment with the Multics System", MIT Project MAC, 1968.
+const lrd_policy *lrd_policy_clock(void);
+
+/// SIEVE. Zhang, Yang, Yue, Vigfusson and Rashmi, "SIEVE is Simpler than LRU", NSDI 2024.
+const lrd_policy *lrd_policy_sieve(void);
+
+/// S3-FIFO. Yang, Zhang, Qiu, Yue and Vinayak, "FIFO Queues are All You Need for Cache Eviction",
+/// SOSP 2023.
+const lrd_policy *lrd_policy_s3fifo(void);
+
+/// Least frequently used, and among those the least recently used. O(1) in the manner of Shah, Mitra
+/// and Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme", 2010.
+const lrd_policy *lrd_policy_lfu(void);
+
+/// 2Q. Johnson and Shasha, "2Q: A Low Overhead High Performance Buffer Management Replacement
+/// Algorithm", VLDB 1994.
+const lrd_policy *lrd_policy_two_queue(void);
+
+/// W-TinyLFU with an adaptive window. Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient
+/// Cache Admission Policy", ACM ToS 13(4), 2017; Einziger, Eytan, Friedman and Manes, "Adaptive
+/// Software Cache Management", Middleware 2018.
+const lrd_policy *lrd_policy_tiny_lfu(void);
+
+/// The entry of least cost first, among equals the oldest. Hits change nothing.
+const lrd_policy *lrd_policy_cheapest_first(void);
+
+/// GreedyDual-Size-Frequency. Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-
+/// Frequency Caching Policy", HP Laboratories HPL-98-69R1, 1998; the ageing is that of Cao and
+/// Irani, "Cost-Aware WWW Proxy Caching Algorithms", USITS 1997.
+const lrd_policy *lrd_policy_cost_aware(void);
+
+/// The expert that would have missed least lately, of several between FIFO queues and CLOCK: see
+/// lrd_expert.h and lrd_advisor.h.
+const lrd_policy *lrd_policy_adaptive(void);
 
 #pragma clang assume_nonnull end

@@ -46,6 +46,7 @@ typedef struct lrd_pool {
   uint32_t page_shift;
   uint32_t slot_mask;
   size_t alignment;
+  size_t extra; // bytes from an entry's start to what its policy keeps in it
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint32_t pages;       // page numbers given out so far
@@ -76,6 +77,11 @@ LRD_INLINE lrd_entry *lrd_pool_entry(lrd_pool *pool, uint32_t id) LRD_NONBLOCKIN
   lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_acquire);
   char *slots = directory->slots[id >> pool->page_shift];
   return (lrd_entry *)(void *)(slots + (size_t)(id & pool->slot_mask) * pool->stride);
+}
+
+/// What the cache's policy keeps in an entry beyond the header: `entry_bytes` of lrd_policy.
+LRD_INLINE void *lrd_pool_extra(const lrd_pool *pool, lrd_entry *entry) {
+  return (char *)(void *)entry + pool->extra;
 }
 
 /// What lrd_pool_entry() needs, loaded once. Good for every entry of a shard while its lock is

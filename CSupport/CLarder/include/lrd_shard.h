@@ -9,8 +9,9 @@
  *   I4  `retired` and `proven` hold unlinked entries only, and their counts are right.
  * LOCKING
  *   `lock` guards every field but `root`. It is a leaf: its holder takes no other lock but those of
- *   the same cache's next shards (lrd_change_empty(), fork), allocates and frees nothing, and runs no user code but ==. A name ending in _locked needs it; any other
- *   function needs it free. Removed entries leave as a chain.
+ *   the same cache's next shards (lrd_change_empty(), fork), allocates and frees nothing, and runs
+ *   no user code but ==. A policy may try a lock of its own under it. A name ending in _locked needs
+ *   it; any other function needs it free. Removed entries leave as a chain.
  * THE ROOT
  *   `root` is the table readers start from. Written under the lock (release), read by everyone
  *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
@@ -19,7 +20,8 @@
  * RETIREMENT
  *   Unlinked entries wait in `retired` until a scan of all hazard slots proves them free; those
  *   wait in `proven` until somebody destroys them. At most LRD_RETIRED_MOST entries, and twice as
- *   many as readers hold, or the cache's retire cost wait in both; the writer that goes past that scans and destroys itself. */
+ *   many as readers hold, or the cache's retire cost wait in both; the writer that goes past that
+ *   scans and destroys itself. */
 #pragma once
 
 #include "lrd_policy.h"
@@ -29,6 +31,9 @@
 
 /// Entries that may wait for destruction in one shard.
 #define LRD_RETIRED_MOST 256
+
+/// Alignment of what a policy keeps in a shard.
+#define LRD_STATE_ALIGNMENT ((size_t)64)
 
 /// Why entries were evicted, for statistics.
 enum { LRD_EVICTED_BY_COUNT, LRD_EVICTED_BY_COST, LRD_EVICTED_BY_TRIM, LRD_EVICTION_KINDS };
@@ -57,13 +62,18 @@ typedef struct lrd_shard {
 } lrd_shard;
 
 /// Memory an insertion needs before it can go on, and that is allocated outside the lock.
-typedef enum lrd_need_kind { LRD_NEED_NOTHING, LRD_NEED_TABLE, LRD_NEED_OVERFLOW } lrd_need_kind;
+typedef enum lrd_need_kind {
+  LRD_NEED_NOTHING,
+  LRD_NEED_TABLE,
+  LRD_NEED_OVERFLOW,
+  LRD_NEED_HISTORY,
+} lrd_need_kind;
 
 typedef struct lrd_need {
   lrd_need_kind kind;         // what is missing
   lrd_table *_Nullable table; // that needs the overflow chunk
   uint64_t buckets;           // of the new table
-  size_t bytes;               // of the new chunk
+  size_t bytes;               // of the new chunk or history
   bool may_wait;              // the insertion can go on without it
   bool wait;                  // set by the caller: go on without what may wait
   lrd_need_kind supplied;     // what `memory` is
@@ -71,10 +81,15 @@ typedef struct lrd_need {
   size_t memory_bytes;
 } lrd_need;
 
-void lrd_shard_open(lrd_shard *shard, const lrd_policy *policy);
+/// Makes an empty shard. False without memory for what the policy keeps in it.
+bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *_Nullable shared);
 
-/// Frees all tables. The shard must hold no entry, and no reader may be inside.
-void lrd_shard_close(lrd_shard *shard);
+/// Frees all tables, and what the policy keeps. The shard must hold no entry, and no reader may be inside.
+void lrd_shard_close(lrd_shard *shard, const lrd_policy *policy);
+
+/// Tells the policy what this shard may hold.
+void lrd_shard_resize_locked(lrd_shard *shard, const lrd_policy *policy, lrd_amount share)
+    LRD_REQUIRES(shard->lock);
 
 /// Allocates what `need` asks for, after freeing what it holds unused. False without memory.
 bool lrd_need_supply(lrd_need *need);
@@ -85,8 +100,8 @@ void lrd_need_drop(lrd_need *need);
 /// Makes room in the table for one more entry of hash `hash`, moving a few buckets when the table
 /// grows. Uses what `need` holds; true when the entry can be inserted. On false `need` says what is
 /// missing: release the lock, supply it and ask again.
-bool lrd_shard_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_need *need)
-    LRD_REQUIRES(shard->lock);
+bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
+                              lrd_need *need) LRD_REQUIRES(shard->lock);
 
 /// True while a table moves.
 static inline bool lrd_shard_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
@@ -117,8 +132,16 @@ void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_poo
                              lrd_entry *entry, uint8_t reason, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
+/// Takes a linked entry out of the order and leaves it in the table, where it is to be replaced or
+/// unlinked before the lock is released, or put back by lrd_shard_restore_locked() as if new.
+void lrd_shard_displace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                               lrd_entry *entry) LRD_REQUIRES(shard->lock);
+void lrd_shard_restore_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                              lrd_entry *entry) LRD_REQUIRES(shard->lock);
+
 /// Publishes `entry` in the place of `old`, which has the same key: readers see the one or the
-/// other. `old` is added to `removed`.
+/// other. It takes the place of `old` in the order, too, unless that is displaced: then it enters
+/// the order as a new one. `old` is added to `removed`.
 void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
                               lrd_entry *old, lrd_entry *entry, uint64_t hash, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);

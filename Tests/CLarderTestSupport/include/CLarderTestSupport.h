@@ -3,6 +3,8 @@
 #pragma once
 
 #include "CLarder.h"
+#include "lrdt_advisor.h"
 #include "lrdt_inside.h"
 #include "lrdt_items.h"
+#include "lrdt_platform.h"
 #include "lrdt_play.h"

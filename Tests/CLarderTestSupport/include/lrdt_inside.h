@@ -24,6 +24,8 @@ uint32_t lrdt_pool_directory_capacity(const lrd_pool *pool);
 /// A cache without limits, with the exact order, whose entries have `entry_bytes` and whose hooks
 /// do nothing; NULL without memory.
 lrd_cache *_Nullable lrdt_cache_create(uint32_t shards, size_t entry_bytes);
+lrd_cache *_Nullable lrdt_cache_create_with(const lrd_policy *policy, uint32_t shards,
+                                            size_t entry_bytes);
 lrd_pool *lrdt_cache_pool(lrd_cache *cache);
 
 /// The table readers of the shard start from, and the one it moves to.

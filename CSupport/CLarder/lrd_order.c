@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_order.h"
+
+void lrd_order_add_after(lrd_order *order, unsigned number, lrd_slots slots, uint32_t colder,
+                         lrd_entry *entry, uint32_t id) {
+  lrd_queue *queue = &order->queue[number];
+  uint32_t *from_colder =
+      colder == LRD_NIL ? &queue->list.tail : &lrd_slots_entry(slots, colder)->prev;
+  uint32_t hotter = colder == LRD_NIL ? queue->list.tail : *from_colder;
+  uint32_t *from_hotter =
+      hotter == LRD_NIL ? &queue->list.head : &lrd_slots_entry(slots, hotter)->next;
+  entry->queue = number;
+  entry->prev = hotter;
+  entry->next = colder;
+  *from_colder = *from_hotter = id;
+  queue->size.count++;
+  queue->size.cost += entry->cost;
+}
+
+uint64_t lrd_order_percent(const lrd_order *order, uint32_t parts) {
+  uint64_t entries = order->share.count;
+  if (order->share.cost != LRD_UNBOUNDED || entries == LRD_UNBOUNDED) {
+    uint64_t held = 0;
+    for (int i = 0; i < LRD_QUEUES; i++) held += order->queue[i].size.count;
+    if (held < entries) entries = held;
+  }
+  return lrd_bound_percent(entries, parts);
+}
+
+void lrd_queues_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  lrd_order_add(order, 0, lrd_pool_slots(pool), entry, id);
+}
+
+uint32_t lrd_queues_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
+  (void)evicted;
+  return lrd_order_remove(order, lrd_pool_slots(pool), entry);
+}
+
+uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool) {
+  order->steps++;
+  return lrd_queues_coldest(order, pool);
+}
+
+uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                            uint32_t id) {
+  lrd_queue *queue = &order->queue[old->queue];
+  queue->size.cost += entry->cost - old->cost;
+  entry->queue = old->queue;
+  lrd_entry_set_bits(entry, lrd_entry_bits(old));
+  uint32_t old_id = lrd_list_replace(&queue->list, lrd_pool_slots(pool), old, entry, id);
+  if (order->hand == old_id) order->hand = id;
+  return old_id;
+}
+
+uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool) {
+  uint32_t id = lrd_queues_coldest(order, pool);
+  if (id == LRD_NIL) return LRD_NIL;
+  lrd_slots slots = lrd_pool_slots(pool);
+  return lrd_order_remove(order, slots, lrd_slots_entry(slots, id));
+}
+
+uint32_t lrd_queues_hottest(const lrd_order *order, lrd_pool *pool) {
+  (void)pool;
+  for (int i = LRD_QUEUES; i--;) {
+    if (order->queue[i].list.head != LRD_NIL) return order->queue[i].list.head;
+  }
+  return LRD_NIL;
+}
+
+uint32_t lrd_queues_coldest(const lrd_order *order, lrd_pool *pool) {
+  (void)pool;
+  for (int i = 0; i < LRD_QUEUES; i++) {
+    if (order->queue[i].list.tail != LRD_NIL) return order->queue[i].list.tail;
+  }
+  return LRD_NIL;
+}
+
+uint32_t lrd_queues_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  (void)pool;
+  if (entry->next != LRD_NIL) return entry->next;
+  for (int i = entry->queue; i--;) {
+    if (order->queue[i].list.head != LRD_NIL) return order->queue[i].list.head;
+  }
+  return LRD_NIL;
+}
+
+uint32_t lrd_queues_hotter(const lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  (void)pool;
+  if (entry->prev != LRD_NIL) return entry->prev;
+  for (int i = entry->queue + 1; i < LRD_QUEUES; i++) {
+    if (order->queue[i].list.tail != LRD_NIL) return order->queue[i].list.tail;
+  }
+  return LRD_NIL;
+}
+
+void lrd_queues_check(const lrd_order *order, lrd_pool *pool) {
+  for (int i = 0; i < LRD_QUEUES; i++) {
+    const lrd_queue *queue = &order->queue[i];
+    lrd_amount size = {0, 0};
+    uint32_t before = LRD_NIL;
+    for (uint32_t id = queue->list.head; id != LRD_NIL;) {
+      const lrd_entry *entry = lrd_pool_entry(pool, id);
+      LRD_CHECK(entry->queue == i);
+      LRD_CHECK(entry->prev == before);
+      size.count++;
+      size.cost += entry->cost;
+      LRD_CHECK(size.count <= queue->size.count);
+      before = id;
+      id = entry->next;
+    }
+    LRD_CHECK(queue->list.tail == before);
+    LRD_CHECK(size.count == queue->size.count);
+    LRD_CHECK(size.cost == queue->size.cost);
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+extension Cache {
+  /// ``store(_:_:_:replaced:)`` for caches with powers.
+  @usableFromInline @inline(never)
+  func store(
+    _ value: consuming Value, _ key: Key, _ givenCost: Int?,
+    replaced: UnsafeMutablePointer<Value?>?, with powers: Powers<Key, Value>
+  ) -> InsertionOutcome {
+    let cost = givenCost ?? powers.cost?(key, value) ?? Int(lrd_cache_default_cost(core))
+    require(cost >= 0, "cost must not be negative")
+    let hash = hasher.hash(key)
+    powers.watermarks?.willInsert(key, into: self, cost: cost)
+    if let shouldEvict = powers.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }
+    var shown: Value?
+    if powers.onInsertion != nil { shown = copy value }
+    let moment = powers.secondChance?.willWrite(key, hash) ?? 0
+    powers.groups?.willStore(key)
+    let outcome = storePlainly(consume value, key, cost, replaced: replaced, since: moment)
+    powers.secondChance?.didWrite(hash)
+    if outcome.isStored {
+      didStore(shown, key, hash, cost, with: powers)
+    } else {
+      powers.groups?.didNotStore(key)
+    }
+    if shown != nil { drop(&shown) }
+    return outcome
+  }
+
+  /// What follows a value's storage. `value` is for the observer.
+  func didStore(
+    _ value: borrowing Value?, _ key: Key, _ hash: UInt64, _ cost: Int,
+    with powers: Powers<Key, Value>
+  ) {
+    powers.evictions?.forget(hash)
+    if let groups = powers.groups {
+      var surplus = groups.stored(key)
+      while let key = surplus {
+        evict(key)
+        surplus = groups.overflow(in: key)
+      }
+    }
+    powers.watermarks?.didInsert(into: self)
+    if let onInsertion = powers.onInsertion, let value = copy value {
+      onInsertion(key, value, cost)
+    }
+  }
+
+  /// ``removePlainly(_:into:)`` for caches with powers.
+  @usableFromInline @inline(never)
+  func remove(
+    _ key: Key, into value: UnsafeMutablePointer<Value?>?, with powers: Powers<Key, Value>
+  ) {
+    let hash = hasher.hash(key)
+    _ = powers.secondChance?.willWrite(key, hash)
+    removePlainly(key, into: value)
+    powers.secondChance?.didWrite(hash)
+  }
+
+  /// Evicts the entry of `key`, if there is one, as if for want of room.
+  func evict(_ key: Key) {
+    let hash = hasher.hash(key)
+    evict(lrd_cache_shard(core, hash), LRD_REMOVED_LIMIT) { findLocked(key, hash, $0) }
+  }
+
+  /// Evicts what `find` finds under the shard's lock; returns whether it found something.
+  @discardableResult
+  func evict(
+    _ shard: OpaquePointer, _ reason: lrd_entry_state, _ find: (OpaquePointer) -> StoredEntry?
+  ) -> Bool {
+    let lane = lrd_lane_attach(core)
+    let moment = powers?.secondChance?.moment() ?? 0
+    lrd_change_begin(core, lane, shard)
+    guard let entry = find(shard) else {
+      lrd_change_cancel(core, shard)
+      return false
+    }
+    var removed = lrd_chain()
+    lrd_change_unlink_locked(core, shard, entry, UInt8(reason.rawValue), &removed)
+    var change = lrd_change()
+    lrd_change_end(core, shard, &change, &removed)
+    finish(&change, lane, since: moment)
+    return true
+  }
+
+  /// Destroys what is due after a change, as ``finish(_:_:since:)`` does, where values are released
+  /// elsewhere.
+  @usableFromInline @inline(never)
+  func handOver(_ change: inout lrd_change, _ lane: OpaquePointer?) {
+    guard let releaser = powers?.releaser else { return }
+    var batch: ReleaseBatch<Value>?
+    while let entry = lrd_change_garbage(core, lane, &change) {
+      releaser.add(entry.value(of: Layout.self).move(), to: &batch)
+      entry.key(of: Layout.self).deinitialize(count: 1)
+      lrd_slot_give(core, lane, entry)
+      // Before the loop ends: values released here and now count as destroyed by it, and the bound
+      // on destructions inside each other holds.
+      if change.ready.head == nil, let last = batch.take() { releaser.hand(last) }
+    }
+  }
+
+  /// Whether there is room for one more entry of cost `cost`. One that will be refused needs none.
+  func hasRoom(cost: Int) -> Bool {
+    let (countLimit, costLimit) = (countLimit, totalCostLimit)
+    return (countLimit == 0 || count < countLimit)
+      && (costLimit == 0 || cost > costLimit || totalCost <= costLimit - cost)
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+extension Cache {
+  /// The value stored for `key`, or one that was evicted and is still in use elsewhere, or `nil`.
+  ///
+  /// Where ``value(forKey:)`` misses, this looks among the objects evicted lately, which the cache
+  /// keeps weak references to (``Options/secondChances``). One that is alive is stored again, with
+  /// its earlier cost, and returned. Never comes back: what was replaced, what was removed by name or
+  /// by a `removeAll`, and what was evicted before such a call. An evicted object may be missed
+  /// although it is alive, when another thread wrote to the cache at the moment of its eviction.
+  ///
+  /// Counts as a use, and as a hit or a miss of what was stored before. Without `secondChances` it
+  /// is ``value(forKey:)``.
+  ///
+  /// - Complexity: O(1) on average; a miss takes a lock, and an object that is found is inserted.
+  public func survivingValue(forKey key: Key) -> Value? {
+    if let value = value(forKey: key) { return value }
+    guard let powers, let secondChance = powers.secondChance else { return nil }
+    let hash = hasher.hash(key)
+    guard let found = secondChance.find(key, hash) else { return nil }
+    powers.watermarks?.willInsert(key, into: self, cost: found.cost)
+    if let shouldEvict = powers.shouldEvict { makeRoom(for: key, found.cost, asking: shouldEvict) }
+    return restore(found, key, hash, with: powers)
+  }
+
+  /// Stores what was found, unless something was stored or written meanwhile.
+  private func restore(
+    _ found: SecondChance<Key, Value>.Found, _ key: Key, _ hash: UInt64,
+    with powers: Powers<Key, Value>
+  ) -> Value? {
+    let lane = lrd_lane_attach(core)
+    guard let entry = lrd_slot_take(core, lane) else { return found.value }
+    entry.key(of: Layout.self).initialize(to: key)
+    entry.value(of: Layout.self).initialize(to: found.value)
+    lrd_entry_describe(entry, hash, UInt64(found.cost))
+    let moment = powers.secondChance!.moment()
+    let shard = lrd_cache_shard(core, hash)
+    powers.groups?.willStore(key)
+    var change = lrd_change()
+    var result = LRD_AGAIN
+    while result == LRD_AGAIN {
+      lrd_change_begin(core, lane, shard)
+      let stored = findLocked(key, hash, shard)
+      guard stored == nil, powers.secondChance!.isCurrent(found.stamp, hash) else {
+        let value = stored?.value(of: Layout.self).pointee
+        lrd_change_cancel(core, shard)
+        lrd_need_drop(&change.need)
+        powers.groups?.didNotStore(key)
+        discard(entry, lane)
+        finish(&change, lane, since: moment)
+        return value
+      }
+      result = lrd_change_insert(core, lane, shard, &change, entry, nil, hash)
+    }
+    let isStored = InsertionOutcome(result).isStored
+    if !isStored {
+      powers.groups?.didNotStore(key)
+      discard(entry, lane)
+    }
+    finish(&change, lane, since: moment)
+    if isStored {
+      powers.secondChance!.forget(key, hash, since: found.stamp)
+      didStore(found.value, key, hash, found.cost, with: powers)
+    }
+    return found.value
+  }
+
+  /// Evicted objects that are remembered, dead ones included, for tests.
+  package var secondChanceCount: Int { powers?.secondChance?.count ?? 0 }
+}
+
+extension Cache.Options where Value: AnyObject {
+  /// How many evicted objects ``Cache/survivingValue(forKey:)`` may find again, the latest ones; 0
+  /// for none. Only weak references to them are kept, 100 to 200 bytes and a key for each, which an
+  /// object's death leaves behind until later evictions, or ``Cache/reclaim()``, sweep them away.
+  /// Rounded up to a multiple of 16. Must not be negative.
+  ///
+  /// - Complexity: Every insertion and removal takes two more locks, every eviction one.
+  public var secondChances: Int {
+    get { secondChanceCount }
+    set {
+      require(newValue >= 0, "secondChances must not be negative")
+      secondChanceCount = newValue
+      makeSecondChance = nil
+      if newValue > 0 {
+        makeSecondChance = { () -> SecondChance<Key, Value> in
+          WeakSecondChance<Key, Value>(capacity: newValue)
+        }
+      }
+    }
+  }
+}

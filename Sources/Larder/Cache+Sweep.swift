@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+extension Cache {
+  typealias StoredEntry = UnsafeMutablePointer<lrd_entry>
+
+  /// Visits every entry, a few under each lock, and removes those for which `shouldGo` says so;
+  /// returns how many. Every entry stored during the whole call is visited once.
+  ///
+  /// `shouldGo` runs under the shard's lock: no user code, no allocation. `prepare` runs before each
+  /// slice without a lock, and is told how many entries the slice may have.
+  @discardableResult
+  func sweep(
+    removing reason: lrd_entry_state, prepare: (Int) -> Void = { _ in },
+    where shouldGo: (StoredEntry) -> Bool
+  ) -> Int {
+    let lane = lrd_lane_attach(core)
+    var removals = 0
+    for index in 0..<shardCount {
+      let shard = lrd_cache_shard_at(core, UInt32(index))
+      var sweep = lrd_sweep(position: 0, room: Int(LRD_SWEEP_ROOM), done: false)
+      while !sweep.done {
+        let room = sweep.room
+        prepare(room)
+        withUnsafeTemporaryAllocation(of: StoredEntry.self, capacity: room) { entries in
+          var removed = lrd_chain()
+          lrd_change_begin(core, lane, shard)
+          let found = lrd_sweep_next_locked(shard, &sweep, entries.baseAddress!, room)
+          for entry in entries[..<found] where shouldGo(entry) {
+            lrd_change_unlink_locked(core, shard, entry, UInt8(reason.rawValue), &removed)
+          }
+          removals += Int(removed.count)
+          var change = lrd_change()
+          lrd_change_end(core, shard, &change, &removed)
+          finish(&change, lane)
+        }
+      }
+    }
+    return removals
+  }
+}

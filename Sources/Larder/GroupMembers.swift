@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The entries of one group, in the order of their insertion. Used under a lock: every function
+/// returns the keys it has taken out, to be destroyed elsewhere.
+struct GroupMembers<Key: Hashable> {
+  private struct Record {
+    /// Insertions less removals reported: 1 for a stored entry, other values while reports of
+    /// threads overtake each other.
+    var balance = 0
+    /// Insertions that have begun and are not reported yet: the core may have the entry already.
+    var pending = 0
+    /// The place in `order` that counts.
+    var stamp = 0
+    /// Chosen for eviction; no longer counted.
+    var isLeaving = false
+  }
+
+  private var records: [Key: Record] = [:]
+  /// Keys by insertion. Those whose stamp is not their record's are out of date.
+  private var order: [(key: Key?, stamp: Int)] = []
+  private var oldest = 0
+  private var lastStamp = 0
+  /// Entries that count against the quota.
+  private(set) var count = 0
+
+  var isEmpty: Bool { records.isEmpty }
+
+  /// Keys the cache may hold.
+  var keys: [Key] {
+    var keys: [Key] = []
+    keys.reserveCapacity(records.count)
+    for (key, record) in records where record.balance > 0 || record.pending > 0 { keys.append(key) }
+    return keys
+  }
+
+  /// An insertion begins.
+  mutating func expect(_ key: Key) { records[key, default: Record()].pending += 1 }
+
+  /// It stored nothing.
+  mutating func giveUp(_ key: Key) -> [Key?] {
+    records[key]?.pending -= 1
+    return [change(key, by: 0)]
+  }
+
+  /// It stored the entry.
+  mutating func add(_ key: Key) -> [Key?] {
+    records[key]?.pending -= 1
+    let gone = change(key, by: 1)
+    guard let place = records.index(forKey: key) else { return [gone] }
+    lastStamp += 1
+    records.values[place].stamp = lastStamp
+    order.append((key, lastStamp))
+    return order.count > 2 * records.count + 16 ? compact() : []
+  }
+
+  mutating func remove(_ key: Key) -> [Key?] {
+    let gone = change(key, by: -1)
+    return order.count > 2 * records.count + 16 ? compact() + [gone] : [gone]
+  }
+
+  /// The entry stored longest ago, if more than `quota` count. From now on it does not.
+  mutating func takeOldest(above quota: Int) -> (key: Key?, garbage: [Key?]) {
+    guard count > quota else { return (nil, []) }
+    var garbage: [Key?] = []
+    while oldest < order.count {
+      let (key, stamp) = order[oldest]
+      order[oldest].key = nil
+      oldest += 1
+      guard let key else { continue }
+      if let place = records.index(forKey: key), records.values[place].stamp == stamp,
+        records.values[place].balance > 0, !records.values[place].isLeaving
+      {
+        records.values[place].isLeaving = true
+        count -= 1
+        return (key, garbage)
+      }
+      garbage.append(key)
+    }
+    return (nil, garbage)
+  }
+
+  /// Returns the key whose record is gone.
+  private mutating func change(_ key: Key, by difference: Int) -> Key? {
+    var record = records[key] ?? Record()
+    let counted = record.balance > 0 && !record.isLeaving
+    record.balance += difference
+    if difference > 0 { record.isLeaving = false }
+    count += (record.balance > 0 && !record.isLeaving ? 1 : 0) - (counted ? 1 : 0)
+    if record.balance != 0 || record.pending != 0 {
+      records[key] = record
+      return nil
+    }
+    return records.index(forKey: key).map { records.remove(at: $0).key }
+  }
+
+  /// Drops what is out of date.
+  private mutating func compact() -> [Key?] {
+    var garbage: [Key?] = []
+    var kept: [(key: Key?, stamp: Int)] = []
+    for (key, stamp) in order[oldest...] {
+      guard let key else { continue }
+      if let record = records[key], record.stamp == stamp {
+        kept.append((key, stamp))
+      } else {
+        garbage.append(key)
+      }
+    }
+    order = kept
+    oldest = 0
+    return garbage
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the keys of a cache fall into groups, and how many entries a group may have.
+///
+///     let images = Cache<ImageKey, Image>(
+///       countLimit: 2_000,
+///       options: .init(groups: .by({ $0.kind }, quota: { $0 == .profile ? 50 : 1_000 })))
+///     images.removeAll(inGroup: ImageKey.Kind.profile)
+///
+/// **Order.** Where a group has more entries than its quota, those stored longest ago go first; a
+/// replacement counts as stored anew, a hit does not count. (The policy's order is that of the whole
+/// cache, which knows no groups.) The observer is told ``RemovalCause/limit``.
+///
+/// **Strictness.** A call that stores a value returns when its group is within its quota, but for
+/// insertions of other threads that have not returned yet. The cache's own limits hold always.
+///
+/// **Keys and groups** are hashed and compared under a lock of the index, so neither `==` nor
+/// `hash(into:)` of either may use the cache.
+///
+/// **Cost.** Every removal takes one more lock, which all groups share, every insertion two, for O(1)
+/// steps each; listing a group for `removeAll(inGroup:)` holds it for O(*m*). Memory: about three times a key for each entry stored; a group without entries has none.
+public struct KeyGroups<Key: Hashable & Sendable>: Sendable {
+  let makeIndex: @Sendable () -> GroupIndex<Key>
+
+  /// Groups by a function of the key: pure, quick, called without a lock for each insertion and
+  /// removal.
+  ///
+  /// - Parameters:
+  ///   - group: The group of a key.
+  ///   - quota: The most entries of a group; 0 for no limit. Must not be negative. Called without
+  ///     a lock for each insertion.
+  public static func by<Group: Hashable & Sendable>(
+    _ group: @escaping @Sendable (Key) -> Group,
+    quota: @escaping @Sendable (Group) -> Int = { _ in 0 }
+  ) -> KeyGroups {
+    KeyGroups { TypedGroupIndex(group: group, quota: quota) }
+  }
+}
+
+/// Which entries of a cache belong to which group, for one type of groups.
+class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
+  // Sendable: the one subclass is.
+
+  /// Notes that a value will be stored: from now on until it is, or not, `keys(in:)` has the key.
+  func willStore(_ key: Key) {}
+  func didNotStore(_ key: Key) {}
+  /// Notes that a value was stored; returns the key to evict when the group has too many.
+  func stored(_ key: Key) -> Key? { nil }
+  /// The next key to evict from the group of `key`.
+  func overflow(in key: Key) -> Key? { nil }
+  /// Notes that an entry has left.
+  func left(_ key: Key) {}
+  /// The keys of a group; `nil` when groups are of another type.
+  func keys(in group: Any) -> [Key]? { nil }
+  /// How many entries a group has; `nil` when groups are of another type.
+  func count(in group: Any) -> Int? { nil }
+  /// Groups with entries, for tests.
+  var groupCount: Int { 0 }
+}
+
+/// The index. Calls report what they did after the core did it, and so possibly in another order:
+/// the eviction of a key may be reported before its insertion. Therefore each key has a balance of
+/// insertions and removals, which comes out right in any order.
+final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable>: GroupIndex<Key>,
+  @unchecked Sendable
+{
+  private let group: @Sendable (Key) -> Group
+  private let quota: @Sendable (Group) -> Int
+  private let groups = Guarded<[Group: GroupMembers<Key>]>([:])
+
+  init(group: @escaping @Sendable (Key) -> Group, quota: @escaping @Sendable (Group) -> Int) {
+    self.group = group
+    self.quota = quota
+  }
+
+  override func willStore(_ key: Key) {
+    let group = group(key)
+    if Self.canFind(key, group) {
+      change(group) {
+        $0.expect(key)
+        return []
+      }
+    }
+  }
+
+  override func didNotStore(_ key: Key) {
+    let group = group(key)
+    if Self.canFind(key, group) { change(group) { $0.giveUp(key) } }
+  }
+
+  override func stored(_ key: Key) -> Key? {
+    let group = group(key)
+    guard Self.canFind(key, group) else { return nil }
+    change(group) { $0.add(key) }
+    return overflow(in: group)
+  }
+
+  override func overflow(in key: Key) -> Key? { overflow(in: group(key)) }
+
+  private func overflow(in group: Group) -> Key? {
+    let quota = quota(group)
+    require(quota >= 0, "a quota must not be negative")
+    if quota == 0 { return nil }
+    let (key, garbage) = groups.withLock { groups in
+      guard let place = groups.index(forKey: group) else { return (Key?.none, [Key?]()) }
+      return groups.values[place].takeOldest(above: quota)
+    }
+    withExtendedLifetime(garbage) {}
+    return key
+  }
+
+  override func left(_ key: Key) {
+    let group = group(key)
+    if Self.canFind(key, group) { change(group) { $0.remove(key) } }
+  }
+
+  /// What does not equal itself would be put in again and again: it has no group.
+  private static func canFind(_ key: Key, _ group: Group) -> Bool { key == key && group == group }
+
+  override func keys(in group: Any) -> [Key]? {
+    guard let group = group as? Group else { return nil }
+    return groups.withLock { $0[group]?.keys ?? [] }
+  }
+
+  override func count(in group: Any) -> Int? {
+    guard let group = group as? Group else { return nil }
+    return groups.withLock { $0[group]?.count ?? 0 }
+  }
+
+  override var groupCount: Int { groups.withLock { $0.count } }
+
+  /// Changes a group's members, and takes away a group without any.
+  private func change(_ group: Group, _ body: (inout GroupMembers<Key>) -> [Key?]) {
+    let garbage = groups.withLock { groups in
+      let garbage = body(&groups[group, default: GroupMembers()])
+      guard let place = groups.index(forKey: group), groups.values[place].isEmpty else {
+        return (garbage, (Group, GroupMembers<Key>)?.none)
+      }
+      let emptied = groups.remove(at: place)
+      return (garbage, (emptied.key, emptied.value))
+    }
+    withExtendedLifetime(garbage) {}
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// Values that have left a cache and wait for their release.
+///
+/// Each is released exactly once: by ``release()``, or where the last reference to the batch goes
+/// when nobody has called it. An array would not do: the sender's own reference to it may outlive
+/// the receiver's, and then the values would die on the sending thread after all.
+public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
+  // Sendable: `values` is written by the thread that fills the batch, which hands it on once, and
+  // then by the one call that finds `isReleased` false.
+  private var values: [Value] = []
+  private let isReleased = Atomic(false)
+  private let releaser: Releaser<Value>
+
+  init(_ releaser: Releaser<Value>) { self.releaser = releaser }
+
+  var count: Int { values.count }
+
+  func append(_ value: consuming Value) { values.append(consume value) }
+
+  /// Releases the values, on the calling thread, before it returns. Calls after the first do nothing.
+  ///
+  /// - Complexity: O(the number of values), at most 256, and what their `deinit`s take.
+  public func release() {
+    guard !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    let count = values.count
+    values = []
+    releaser.released(count)
+  }
+
+  deinit {
+    if !isReleased.load(ordering: .acquiring) { releaser.released(values.count) }
+  }
+}
+
+/// Gathers values in batches and hands those on.
+@usableFromInline final class Releaser<Value: Sendable>: Sendable {
+  /// Values of one batch.
+  static var batchMost: Int { 256 }
+
+  private let pendingLimit: Int
+  private let receive: @Sendable (ReleaseBatch<Value>) -> Void
+  /// Values handed on and not yet released. Relaxed: it publishes nothing.
+  private let pending = Atomic(0)
+
+  init(_ release: ValueRelease<Value>) {
+    pendingLimit = release.pendingLimit
+    receive = release.receive
+  }
+
+  /// Moves a value to a batch; hands that on when it is full.
+  func add(_ value: consuming Value, to batch: inout ReleaseBatch<Value>?) {
+    let filled = batch ?? ReleaseBatch(self)
+    filled.append(consume value)
+    batch = filled
+    if filled.count >= Self.batchMost, let full = batch.take() { hand(full) }
+  }
+
+  func hand(_ batch: ReleaseBatch<Value>) {
+    let waiting = pending.add(batch.count, ordering: .relaxed).newValue
+    if pendingLimit > 0 && waiting > pendingLimit { return batch.release() }
+    receive(batch)
+  }
+
+  /// A batch of one.
+  @usableFromInline
+  func release(_ value: consuming Value) {
+    var batch: ReleaseBatch<Value>?
+    add(consume value, to: &batch)
+    if let batch { hand(batch) }
+  }
+
+  func released(_ count: Int) { pending.subtract(count, ordering: .relaxed) }
+}

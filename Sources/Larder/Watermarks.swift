@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import Synchronization
+
+/// The low-water marks of a cache, and whether a purge is under way.
+final class Watermarks: Sendable {
+  /// Entries one insertion evicts for the purge. More than one, so that the purge ends although each
+  /// insertion adds an entry.
+  static let entriesPerInsertion: UInt64 = 8
+
+  let count: Int
+  let cost: Int
+  /// Relaxed: it publishes nothing. Two insertions may purge at once, and one may end the purge that
+  /// another has just begun; the next insertion without room begins it again.
+  private let isPurging = Atomic(false)
+
+  /// `nil` where there are no marks.
+  init?(count: Int, cost: Int) {
+    require(count >= 0, "preferredCount must not be negative")
+    require(cost >= 0, "preferredTotalCost must not be negative")
+    if count == 0 && cost == 0 { return nil }
+    self.count = count
+    self.cost = cost
+  }
+
+  /// A replacement needs no room, or not much: it begins no purge.
+  func willInsert<Key, Value>(_ key: Key, into cache: Cache<Key, Value>, cost: Int) {
+    if !cache.hasRoom(cost: cost) && !cache.contains(key) {
+      isPurging.store(true, ordering: .relaxed)
+    }
+  }
+
+  func didInsert<Key, Value>(into cache: Cache<Key, Value>) {
+    guard isPurging.load(ordering: .relaxed) else { return }
+    cache.trim(
+      count == 0 ? .max : UInt64(count), cost == 0 ? .max : UInt64(cost),
+      atMost: Self.entriesPerInsertion)
+    if (count == 0 || cache.count <= count) && (cost == 0 || cache.totalCost <= cost) {
+      isPurging.store(false, ordering: .relaxed)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrdt_advisor.h — a window into the adaptive policy. */
+#pragma once
+
+#include "CLarder.h"
+
+#pragma clang assume_nonnull begin
+
+const lrd_expert *lrdt_expert(uint32_t number);
+
+/// Makes a cache of the adaptive policy follow one expert for good: its advisor's lock stays taken,
+/// so that no shadow is made or asked.
+void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
+
+/// The expert that a cache of the adaptive policy follows now.
+uint32_t lrdt_current_expert(lrd_cache *cache);
+
+#pragma clang assume_nonnull end

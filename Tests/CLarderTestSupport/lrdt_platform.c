@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrdt_platform.h"
+
+#include "lrd_platform.h"
+
+#if defined(__linux__)
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+bool lrdt_forbid_membarrier(void) {
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog filter = {.len = sizeof program / sizeof *program, .filter = program};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0 &&
+         syscall(SYS_membarrier, 0, 0, 0) == -1;
+}
+#else
+bool lrdt_forbid_membarrier(void) {
+  return !lrd_platform_asymmetric;
+}
+#endif
+
+bool lrdt_has_asymmetric_fence(void) {
+  return lrd_platform_asymmetric;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Shadows and the advisor, driven from Swift.
+@Suite("Shadows and the advisor")
+struct AdvisorTests {
+  static let experts = 0..<Int(LRD_EXPERTS)
+
+  static func expert(_ number: Int) -> UnsafePointer<lrd_expert> { lrdt_expert(UInt32(number)) }
+
+  /// Misses of a shadow of `capacity` on keys that begin empty.
+  static func misses(_ number: Int, _ capacity: UInt32, _ keys: [Int]) -> Int {
+    let bytes = lrd_shadow_bytes(expert(number), capacity)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 8)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+    defer { memory.deallocate() }
+    let shadow = UnsafeMutablePointer<lrd_shadow>.allocate(capacity: 1)
+    defer { shadow.deallocate() }
+    lrd_shadow_open(shadow, expert(number), capacity, memory)
+    return keys.count { !lrd_shadow_request(shadow, lrd_scramble(UInt64($0 + 1) << 16)) }
+  }
+
+  @Test("A key in a shadow hits, whatever the capacity", arguments: experts)
+  func smallest(number: Int) {
+    #expect(Self.misses(number, 1, [1, 1, 2, 2, 1, 1]) == 3)
+    for capacity in [UInt32(1), 2, 3, 10] {
+      #expect(Self.misses(number, capacity, Array(repeating: 5, count: 100)) == 1)
+      #expect(Self.misses(number, capacity, Array(0..<1_000)) == 1_000)
+    }
+  }
+
+  /// A cache of one shard that is told to follow one expert for good.
+  static func misses(of number: Int, following capacity: UInt32, _ keys: [Int]) -> Int {
+    let cache = Cache<Int, Int>(countLimit: Int(capacity), policy: .adaptive, shards: 1)
+    cache.withCore { lrdt_pin_expert($0, UInt32(number)) }
+    for key in keys where cache[key] == nil { cache[key] = key }
+    cache.checkInvariants()
+    return cache.statistics.misses
+  }
+
+  @Test("A shadow of full size predicts the cache that follows its expert", arguments: experts)
+  func agreement(number: Int) {
+    for (name, keys) in SyntheticTraces.all {
+      for capacity in [UInt32(10), 300] {
+        let shadow = Self.misses(number, capacity, keys)
+        let cache = Self.misses(of: number, following: capacity, keys)
+        // Exact where there are no ghosts; those of shadows and caches lie in tables that differ.
+        let clock = number == Int(LRD_EXPERT_CLOCK)
+        #expect(
+          abs(shadow - cache) <= (clock ? 0 : 10 + keys.count / 20),
+          "\(name), \(capacity) entries: \(shadow) and \(cache) misses")
+      }
+    }
+  }
+
+  @Test("The cache comes near to the best expert of each trace", arguments: [1, 2])
+  func nearTheBest(shards: Int) {
+    for (name, keys) in SyntheticTraces.all {
+      let cache = Cache<Int, Int>(countLimit: 300, policy: .adaptive, shards: shards)
+      for key in keys where cache[key] == nil { cache[key] = key }
+      let best = Self.experts.map { Self.misses($0, 300, keys) }.min()!
+      let lost = Double(cache.statistics.misses - best) / Double(keys.count)
+      #expect(lost < 0.06 + 0.04 * Double(shards), "\(name): \(lost) more missed than at best")
+    }
+  }
+
+  @Test("Shadows are made when the cache fills, and not for caches that stay empty")
+  func made() {
+    let cache = Cache<Int, Int>(countLimit: 16_000, policy: .adaptive, shards: 1)
+    for key in 0..<900 { cache[key] = key }
+    #expect(cache.policyBytes < 4_096)
+    for key in 0..<1_200 { cache[key] = key }
+    #expect(cache.policyBytes > 10_000)
+    let unlimited = Cache<Int, Int>()
+    for key in 0..<5_000 { unlimited[key] = key }
+    unlimited.trim(toCount: 100)
+    #expect(unlimited.policyBytes < 4_096)
+    unlimited.checkInvariants()
+  }
+
+  @Test(
+    "At most 16 bytes for each entry beyond those of LRU",
+    arguments: [4_096, 10_000, 40_000])
+  func memory(capacity: Int) {
+    for shards in [1, 16] {
+      let cache = Cache<Int, Int>(countLimit: capacity, policy: .adaptive, shards: shards)
+      for key in 0..<capacity + 100 { cache[key] = key }
+      let bytes = cache.policyBytes
+      #expect(bytes > capacity && bytes <= 16 * capacity)
+    }
+  }
+}

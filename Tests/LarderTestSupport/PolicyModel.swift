@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+
+/// A policy so plain that it is right by reading: arrays, newest or hottest last.
+///
+/// It knows keys and costs, no values and no limits but those its queues depend on.
+public protocol PolicyModel {
+  /// Keys in the order snapshots list them, coldest first.
+  var order: [Int] { get }
+  mutating func hit(_ key: Int)
+  mutating func insert(_ key: Int, cost: Int)
+  /// Puts another value, at another cost, in the place of the one there is.
+  mutating func replace(_ key: Int, cost: Int)
+  mutating func remove(_ key: Int, evicted: Bool)
+  /// The key to evict next. May move others.
+  mutating func victim() -> Int?
+  mutating func removeAll()
+  /// An insertion begins.
+  mutating func prepare()
+}
+
+extension PolicyModel {
+  public mutating func replace(_ key: Int, cost: Int) {}
+  public mutating func hit(_ key: Int) {}
+  public mutating func prepare() {}
+}
+
+extension EvictionPolicy {
+  /// The policies whose order is defined by what happened, and not by estimates.
+  public static let exact: [EvictionPolicy] = [
+    .lru, .fifo, .lfu, .clock, .sieve, .s3fifo, .twoQueue, .cheapestFirst,
+  ]
+
+  /// The model of an exact policy, for a cache of `capacity` entries; 0 for no limit.
+  public func model(capacity: Int) -> any PolicyModel {
+    switch self {
+    case .lru: LRUModel()
+    case .fifo: FIFOModel()
+    case .lfu: LFUModel()
+    case .clock: ClockModel()
+    case .sieve: SieveModel()
+    case .s3fifo: S3FIFOModel(capacity: capacity)
+    case .twoQueue: TwoQueueModel(capacity: capacity)
+    case .cheapestFirst: CheapestFirstModel()
+    default: fatalError("\(self) has no exact order")
+    }
+  }
+}
+
+struct FIFOModel: PolicyModel {
+  var order: [Int] = []
+
+  mutating func insert(_ key: Int, cost: Int) { order.append(key) }
+  mutating func remove(_ key: Int, evicted: Bool) { order.removeAll { $0 == key } }
+  mutating func victim() -> Int? { order.first }
+  mutating func removeAll() { order = [] }
+}
+
+struct LRUModel: PolicyModel {
+  var order: [Int] = []
+
+  mutating func hit(_ key: Int) {
+    remove(key, evicted: false)
+    order.append(key)
+  }
+  mutating func insert(_ key: Int, cost: Int) { order.append(key) }
+  mutating func remove(_ key: Int, evicted: Bool) { order.removeAll { $0 == key } }
+  mutating func victim() -> Int? { order.first }
+  mutating func removeAll() { order = [] }
+}
+
+struct LFUModel: PolicyModel {
+  var uses: [(key: Int, uses: Int)] = []
+
+  var order: [Int] { uses.map(\.key) }
+  mutating func add(_ key: Int, _ count: Int) {
+    uses.insert((key, count), at: uses.firstIndex { $0.uses > count } ?? uses.count)
+  }
+  mutating func hit(_ key: Int) {
+    let count = uses.first { $0.key == key }!.uses
+    remove(key, evicted: false)
+    add(key, min(count + 1, 255))
+  }
+  mutating func insert(_ key: Int, cost: Int) { add(key, 1) }
+  mutating func remove(_ key: Int, evicted: Bool) { uses.removeAll { $0.key == key } }
+  mutating func victim() -> Int? { uses.first?.key }
+  mutating func removeAll() { uses = [] }
+}
+
+struct CheapestFirstModel: PolicyModel {
+  var costs: [(key: Int, cost: Int)] = []
+
+  var order: [Int] { costs.map(\.key) }
+  mutating func insert(_ key: Int, cost: Int) {
+    costs.insert((key, cost), at: costs.firstIndex { $0.cost > cost } ?? costs.count)
+  }
+  mutating func replace(_ key: Int, cost: Int) {
+    remove(key, evicted: false)
+    insert(key, cost: cost)
+  }
+  mutating func remove(_ key: Int, evicted: Bool) { costs.removeAll { $0.key == key } }
+  mutating func victim() -> Int? { costs.first?.key }
+  mutating func removeAll() { costs = [] }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+@Suite("Calls to be awaited", .timeLimit(.minutes(5)))
+struct BackgroundCallsTests {
+  @Test("Each does what its namesake does, and off the main actor")
+  @MainActor
+  func calls() async throws {
+    let tracker = LifetimeTracker()
+    let main = ThreadName.current
+    let cache = Cache<Int, Tracked>(
+      policy: .lru, onRemoval: { _, _, _, _ in precondition(ThreadName.current != main) })
+    var held: [Tracked] = []
+    for key in 0..<100 {
+      let value = tracker.make(key)
+      if key < 10 { held.append(value) }
+      cache.insert(value, forKey: key, cost: key)
+    }
+    #expect(await cache.background.snapshot().map(\.key) == Array((0..<100).reversed()))
+    await cache.background.trimCostliest(toCost: 99 * 100 / 2 - 99)
+    #expect(cache.count == 99 && !cache.contains(99))
+    await cache.background.trim(toCost: 4_000)
+    #expect(cache.totalCost <= 4_000)
+    await cache.background.removeAll { key, _ in key % 2 == 0 }
+    #expect(cache.keys.allSatisfy { $0 % 2 == 1 })
+    await #expect(throws: LifetimeTests.Oops.self) {
+      try await cache.background.removeAll { _, _ in throw LifetimeTests.Oops() }
+    }
+    for key in 0..<10 { cache[key] = held[key] }
+    let unheld = cache.keys.count { $0 >= 10 }
+    #expect(await cache.background.removeUnreferenced() == unheld)
+    await cache.background.trim(toCount: 5)
+    #expect(cache.count == 5)
+    await cache.background.removeAll()
+    #expect(cache.isEmpty)
+    held = []
+    while tracker.live > 0 {
+      await cache.background.reclaim()
+      await Task.yield()
+    }
+    #expect(tracker.faults.isEmpty)
+  }
+}

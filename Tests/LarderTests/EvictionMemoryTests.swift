@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+@Suite("Evicted or never cached", .timeLimit(.minutes(5)))
+struct EvictionMemoryTests {
+  @Test("Evicted keys are told from all others", arguments: [1, 4])
+  func kinds(shards: Int) {
+    let cache = Cache<String, Int>(
+      countLimit: 3, policy: .lru, shards: shards, options: .init(rememberedEvictions: 100))
+    for key in ["a", "b", "c", "d"] { cache[key] = 1 }
+    let gone = ["a", "b", "c", "d"].filter { !cache.contains($0) }
+    #expect(gone.count == 1 && cache.wasEvicted(gone[0]))
+    #expect(cache.keys.allSatisfy { !cache.wasEvicted($0) })
+    #expect(!cache.wasEvicted("never"))
+    cache[gone[0]] = 2
+    #expect(!cache.wasEvicted(gone[0]))
+    cache[gone[0]] = nil
+    #expect(!cache.wasEvicted(gone[0]))
+    let left = Set(cache.keys)
+    cache.trim(toCount: 0)
+    #expect(left.allSatisfy { cache.wasEvicted($0) })
+  }
+
+  @Test("Removed and replaced values were not evicted")
+  func removed() {
+    let cache = Cache<Int, Int>(options: .init(rememberedEvictions: 100))
+    for key in 0..<20 { cache[key] = key }
+    for key in 0..<20 { cache[key] = -key }
+    cache[0] = nil
+    cache.removeAll { key, _ in key < 10 }
+    cache.removeAll()
+    #expect((0..<20).allSatisfy { !cache.wasEvicted($0) })
+  }
+
+  @Test(
+    "Of the last n evictions 95 of 100 are remembered; of as many others none",
+    arguments: [1, 50, 10_000])
+  func rates(capacity: Int) {
+    let cache = Cache<Int, Int>(
+      countLimit: 1, policy: .fifo, options: .init(rememberedEvictions: capacity))
+    for key in 0..<10 * capacity + 1 { cache[key] = key }
+    let last = (9 * capacity..<10 * capacity).count { cache.wasEvicted($0) }
+    #expect(last >= capacity * 95 / 100, "\(last) of \(capacity)")
+    // Bounded: the oldest are forgotten.
+    let oldest = (0..<6 * capacity).count { cache.wasEvicted($0) }
+    #expect(oldest <= capacity / 20 + 4, "\(oldest)")
+    // Expected are 0.002 of a million.
+    let never = (1 << 40..<1 << 40 + 1_000_000).count { cache.wasEvicted($0) }
+    #expect(never <= 1)
+  }
+
+  @Test("From many threads what is stored is never told to be evicted")
+  func storm() {
+    let cache = Cache<Int, Int>(
+      countLimit: 100, policy: .lru, shards: 4, options: .init(rememberedEvictions: 200))
+    onThreads(4) { thread in
+      var random = SplitMix64(seed: UInt64(thread))
+      for _ in 0..<Stress.scaled(10_000, atLeast: 500) {
+        let key = random.below(1_000)
+        cache[key] = key
+        _ = cache.wasEvicted(random.below(1_000))
+      }
+    }
+    #expect(cache.keys.allSatisfy { !cache.wasEvicted($0) })
+    #expect((0..<1_000).count { cache.wasEvicted($0) } > 100)
+    #expect((1_000..<100_000).allSatisfy { !cache.wasEvicted($0) })
+  }
+
+  @Test("Bad numbers, and asking a cache without memory, stop the process")
+  func badCalls() async {
+    await #expect(processExitsWith: .failure) {
+      _ = Cache<Int, Int>(options: .init(rememberedEvictions: -1))
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = Cache<Int, Int>(options: .init(rememberedEvictions: 1 << 40))
+    }
+    await #expect(processExitsWith: .failure) { _ = Cache<Int, Int>().wasEvicted(1) }
+  }
+}

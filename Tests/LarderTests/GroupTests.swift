@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+@Suite("Groups of keys", .timeLimit(.minutes(5)))
+struct GroupTests {
+  typealias Grouped = Cache<Int, Tracked>
+
+  private func options(quota: @escaping @Sendable (Int) -> Int = { _ in 0 }) -> Grouped.Options {
+    .init(groups: .by({ $0 / 1_000 }, quota: quota))
+  }
+
+  @Test("A group is removed, and nothing else", arguments: [1, 4])
+  func removal(shards: Int) {
+    let tracker = LifetimeTracker()
+    let causes = Protected<[RemovalCause]>([])
+    let cache = Grouped(
+      shards: shards, onRemoval: { _, _, _, cause in causes.withLock { $0.append(cause) } },
+      options: options())
+    for key in 0..<3_000 where key % 10 == 0 { cache[key] = tracker.make(key) }
+    #expect(cache.groupCount == 3 && cache.count(inGroup: 1) == 100)
+    cache.removeAll(inGroup: 1)
+    #expect(cache.count == 200 && cache.keys.allSatisfy { $0 / 1_000 != 1 })
+    #expect(causes.withLock { $0 == Array(repeating: .removed, count: 100) })
+    #expect(cache.groupCount == 2 && cache.count(inGroup: 1) == 0)
+    cache.removeAll(inGroup: 1)
+    cache.removeAll(inGroup: 77)
+    cache[0] = nil
+    #expect(cache.count(inGroup: 0) == 99)
+    cache.removeAll()
+    #expect(cache.groupCount == 0)
+    #expect(settles(tracker, at: 0, cache))
+  }
+
+  @Test("A quota holds for its group, oldest first; a replacement makes an entry new")
+  func quota() {
+    let removals = Protected<[Int]>([])
+    let cache = Cache<Int, String>(
+      countLimit: 100, policy: .lru,
+      onRemoval: { key, _, _, cause in
+        if cause == .limit { removals.withLock { $0.append(key) } }
+      },
+      options: .init(groups: .by({ $0 / 1_000 }, quota: { $0 == 1 ? 3 : 0 })))
+    for key in 1_000..<1_003 { cache[key] = "" }
+    for key in 0..<50 { cache[key] = "" }
+    cache[1_000] = "new"
+    cache[1_003] = ""
+    #expect(removals.withLock { $0 } == [1_001])
+    _ = cache[1_002]
+    cache[1_004] = ""
+    cache[1_005] = ""
+    #expect(removals.withLock { $0 } == [1_001, 1_002, 1_000])
+    #expect(cache.count(inGroup: 1) == 3 && cache.count == 53)
+    cache[1_005] = nil
+    cache[1_006] = ""
+    #expect(cache.count(inGroup: 1) == 3 && cache.contains(1_003))
+    #expect(cache.statistics.countLimitEvictions == 3)
+    cache.checkInvariants()
+  }
+
+  @Test("Quotas of one, and of many groups with one entry; memory follows the entries")
+  func extremes() {
+    let cache = Cache<Int, Int>(
+      countLimit: 50, policy: .lru, options: .init(groups: .by({ $0 }, quota: { _ in 1 })))
+    for key in 0..<10_000 { cache[key] = key }
+    #expect(cache.count == 50 && cache.groupCount == 50)
+    let one = Cache<Int, Int>(options: .init(groups: .by({ _ in "all" }, quota: { _ in 1 })))
+    for key in 0..<1_000 { one[key % 10] = key }
+    #expect(one.keys == [9] && one.groupCount == 1)
+    for key in 0..<1_000 { one[9] = key }
+    #expect(one.keys == [9] && one[9] == 999)
+  }
+
+  @Test("Keys of equal hashes")
+  func equalHashes() {
+    let cache = Cache<Collider, Int>(
+      options: .init(groups: .by({ $0.id % 3 }, quota: { _ in 10 })))
+    for id in 0..<120 { cache[Collider(id)] = id }
+    #expect(Set(cache.keys.map(\.id)) == Set(90..<120))
+    cache.removeAll(inGroup: 0)
+    #expect(cache.count == 20)
+    cache.checkInvariants()
+  }
+
+  @Test("Keys and groups that do not equal themselves have no group, and leave nothing behind")
+  func unequal() {
+    let cache = Cache<Double, Int>(
+      countLimit: 10, options: .init(groups: .by({ $0 / 2 }, quota: { _ in 5 })))
+    for number in 0..<1_000 { cache[.nan] = number }
+    #expect(cache.count == 10 && cache.groupCount == 0)
+    cache.removeAll()
+    cache[3] = 3
+    #expect(cache.count(inGroup: 1.5) == 1 && cache.groupCount == 1)
+  }
+
+  @Test("A cache without groups, or with others, stops the process")
+  func badCalls() async {
+    await #expect(processExitsWith: .failure) { Cache<Int, Int>().removeAll(inGroup: 1) }
+    await #expect(processExitsWith: .failure) {
+      Cache<Int, Int>(options: .init(groups: .by { $0 })).removeAll(inGroup: "1")
+    }
+    await #expect(processExitsWith: .failure) {
+      Cache<Int, Int>(options: .init(groups: .by({ $0 }, quota: { _ in -1 })))[1] = 1
+    }
+  }
+
+  @Test("Class keys die outside the index's lock, and may use the cache as they do")
+  func deinitsOfKeys() {
+    let tracker = LifetimeTracker()
+    do {
+      let cache = Cache<ClassKey, Int>(
+        countLimit: 20, options: .init(groups: .by({ $0.id % 4 }, quota: { _ in 3 })))
+      for id in 0..<2_000 { cache[ClassKey(id % 100, tracker)] = id }
+      #expect(cache.count == 12)
+      cache.removeAll(inGroup: 2)
+      #expect(cache.count == 9)
+    }
+    waitUntil("all keys are released") { tracker.live == 0 }
+    #expect(tracker.faults.isEmpty)
+  }
+
+  /// Afterwards each group is within its quota, and the index knows exactly what is stored.
+  @Test("From many threads", arguments: [1, 4])
+  func storm(shards: Int) {
+    let tracker = LifetimeTracker()
+    let threads = 4
+    let over = Protected(0)
+    let cache = Grouped(
+      countLimit: 150, policy: .lru, shards: shards,
+      options: options(quota: { $0 == 0 ? 20 : 60 }))
+    onThreads(threads) { thread in
+      var random = SplitMix64(seed: UInt64(thread))
+      for step in 0..<Stress.scaled(6_000, atLeast: 500) {
+        let key = random.below(4) * 1_000 + random.below(100)
+        switch random.below(10) {
+        case 0: cache.removeValue(forKey: key)
+        case 1 where step % 100 == 0: cache.removeAll(inGroup: key / 1_000)
+        case 2 where step % 200 == 0: cache.removeAll()
+        case 3 where step % 20 == 0: cache.trim(toCount: 100)
+        case 4: _ = cache[key]
+        default: cache[key] = tracker.make(key)
+        }
+        // Only one shard is listed as it is at one moment.
+        if shards == 1 && step % 50 == 0 {
+          let small = cache.keys.count { $0 < 1_000 }
+          if small > 20 + threads { over.withLock { $0 = max($0, small) } }
+        }
+      }
+    }
+    #expect(over.withLock { $0 } == 0)
+    let counts = Dictionary(grouping: cache.keys) { $0 / 1_000 }.mapValues(\.count)
+    #expect(counts[0, default: 0] <= 20 && counts.values.allSatisfy { $0 <= 60 })
+    for group in 0..<4 { #expect(cache.count(inGroup: group) == counts[group, default: 0]) }
+    cache.checkInvariants()
+    cache.removeAll()
+    #expect(cache.groupCount == 0)
+    #expect(settles(tracker, at: 0, cache))
+    #expect(tracker.faults.isEmpty)
+  }
+}

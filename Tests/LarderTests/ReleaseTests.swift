@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Values die where the receiver releases their batch, and nowhere else.
+@Suite("Release of values elsewhere", .timeLimit(.minutes(5)))
+struct ReleaseTests {
+  typealias TrackedCache = Cache<Int, Tracked>
+
+  /// Keeps batches until told to release them.
+  final class Sink: Sendable {
+    private let batches = Protected<[ReleaseBatch<Tracked>]>([])
+
+    var release: ValueRelease<Tracked> { release(pendingLimit: 0) }
+
+    func release(pendingLimit: Int) -> ValueRelease<Tracked> {
+      ValueRelease(pendingLimit: pendingLimit) { batch in
+        self.batches.withLock { $0.append(batch) }
+      }
+    }
+
+    var count: Int { batches.withLock { $0.count } }
+
+    func releaseAll() {
+      let taken = batches.withLock { batches in
+        defer { batches = [] }
+        return batches
+      }
+      for batch in taken {
+        batch.release()
+        batch.release()
+      }
+    }
+  }
+
+  @Test("On every path", arguments: [1, 4])
+  func everyPath(shards: Int) {
+    let tracker = LifetimeTracker()
+    let sink = Sink()
+    do {
+      let cache = TrackedCache(
+        countLimit: 10, totalCostLimit: 1_000, policy: .lru, shards: shards,
+        onRemoval: { _, value, _, _ in precondition(value.isIntact) },
+        onInsertion: { _, value, _ in precondition(value.isIntact) },
+        options: .init(release: sink.release))
+      for key in 0..<20 { cache.insert(tracker.make(key), forKey: key) }
+      for key in 10..<20 { cache[key] = tracker.make(key) }
+      cache[19] = nil
+      cache.removeValue(forKey: 18)
+      cache.updateValue(tracker.make(), forKey: 17)
+      cache.insert(tracker.make(), forKey: 16, cost: 1_001)
+      cache.updateValue(tracker.make(), forKey: 15, cost: 1_001)
+      cache.trim(toCount: 4)
+      cache.countLimit = 3
+      cache.removeAll { key, _ in key == 13 }
+      #expect(throws: LifetimeTests.Oops.self) {
+        try cache.removeAll { _, _ in throw LifetimeTests.Oops() }
+      }
+      cache.removeUnreferenced()
+      for key in 0..<3 { cache[key] = tracker.make(key) }
+      #expect(
+        throws: LifetimeTests.Oops.self,
+        performing: {
+          try cache.withValue(forKey: 2) { _ throws(LifetimeTests.Oops) -> Int in
+            cache.removeAll()
+            throw LifetimeTests.Oops()
+          }
+        })
+      cache.reclaim()
+      for key in 0..<3 { cache[key] = tracker.make(key) }
+    }
+    #expect(tracker.destroyed == 0)
+    waitUntil("all values are handed on") {
+      sink.releaseAll()
+      return tracker.live == 0
+    }
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("A large cache comes in batches")
+  func batches() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let sink = Sink()
+      do {
+        let cache = TrackedCache(options: .init(release: sink.release))
+        for key in 0..<10_000 { cache[key] = tracker.make(key) }
+        cache.removeAll()
+        precondition(sink.count == 40 && tracker.live == 10_000)
+        sink.releaseAll()
+        precondition(tracker.live == 0)
+        for key in 0..<1_000 { cache[key] = tracker.make(key) }
+      }
+      precondition(sink.count == 4 && tracker.live == 1_000)
+      sink.releaseAll()
+      precondition(tracker.live == 0 && tracker.faults.isEmpty)
+    }
+  }
+
+  @Test("From many threads, the background thread included", arguments: [1, 4])
+  func storm(shards: Int) {
+    let tracker = LifetimeTracker()
+    let sink = Sink()
+    do {
+      let cache = TrackedCache(
+        countLimit: 60, policy: .lru, shards: shards, onInsertion: { _, _, _ in },
+        options: .init(release: sink.release))
+      onThreads(4) { thread in
+        var random = SplitMix64(seed: UInt64(thread))
+        for step in 0..<Stress.scaled(10_000, atLeast: 500) {
+          let key = random.below(150)
+          switch random.below(8) {
+          case 0: cache.removeValue(forKey: key)
+          case 1: cache[key] = nil
+          case 2: cache.withValue(forKey: key) { precondition($0.isIntact) }
+          case 3: cache.updateValue(tracker.make(key), forKey: key)
+          case 4 where step % 50 == 0: cache.removeAll { key, _ in key % 3 == 0 }
+          case 5 where step % 100 == 0: cache.removeAll()
+          default: cache[key] = tracker.make(key)
+          }
+        }
+      }
+    }
+    #expect(tracker.destroyed == 0)
+    waitUntil("all values are handed on") {
+      sink.releaseAll()
+      return tracker.live == 0
+    }
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("Past the limit the caller releases its values itself")
+  func backPressure() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let sink = Sink()
+      let cache = TrackedCache(
+        countLimit: 5, policy: .lru, options: .init(release: sink.release(pendingLimit: 20)))
+      for key in 0..<100 {
+        cache[key] = tracker.make(key)
+        precondition(tracker.live <= 25)
+      }
+      precondition(tracker.live == 25 && sink.count == 20)
+      sink.releaseAll()
+      precondition(tracker.live == 5)
+      cache[100] = tracker.make(100)
+      precondition(tracker.live == 6 && sink.count == 1)
+    }
+  }
+
+  @Test("A batch nobody releases, and a receiver that uses the cache")
+  func oddReceivers() {
+    let tracker = LifetimeTracker()
+    let home = Protected<TrackedCache?>(nil)
+    do {
+      let cache = TrackedCache(
+        countLimit: 5,
+        options: .init(
+          release: .init { batch in
+            let cache = home.withLock { $0 }
+            if cache?.removeValue(forKey: 3) != nil { batch.release() }
+          }))
+      home.withLock { $0 = cache }
+      for key in 0..<100 { cache[key] = tracker.make(key) { home.withLock { $0 }?[1] = nil } }
+      home.withLock { $0 = nil }
+    }
+    waitUntil("all values are released") { tracker.live == 0 }
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("In the background, on the main actor, and on an executor")
+  func executors() async {
+    let tracker = LifetimeTracker()
+    do {
+      let cache = TrackedCache(countLimit: 2, options: .init(release: .mainActor))
+      for key in 0..<50 {
+        cache[key] = tracker.make(key) { MainActor.preconditionIsolated() }
+      }
+    }
+    let executor = OwnThreads()
+    do {
+      let cache = TrackedCache(countLimit: 2, options: .init(release: .executor(executor)))
+      for key in 0..<50 {
+        cache[key] = tracker.make(key) { precondition(executor.isCurrent) }
+      }
+    }
+    do {
+      let cache = TrackedCache(countLimit: 2, options: .init(release: .background()))
+      for key in 0..<50 { cache[key] = tracker.make(key) }
+    }
+    while tracker.live > 0 { await Task.yield() }
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("A negative limit stops the process")
+  func negativeLimit() async {
+    await #expect(processExitsWith: .failure) {
+      _ = ValueRelease<Int>(pendingLimit: -1) { $0.release() }
+    }
+  }
+}
+
+/// Runs each job on a thread of its own, and knows those threads.
+private final class OwnThreads: TaskExecutor {
+  private let current = Protected<[ThreadName]>([])
+
+  var isCurrent: Bool { current.withLock { $0.contains(.current) } }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = asUnownedTaskExecutor()
+    RealThread {
+      let name = ThreadName.current
+      self.current.withLock { $0.append(name) }
+      job.runSynchronously(on: executor)
+      self.current.withLock { $0.removeAll { $0 == name } }
+    }.detach()
+  }
+}
