@@ -14,7 +14,8 @@ let package = Package(
   name: "Larder",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "Larder", targets: ["Larder"])
+    .library(name: "Larder", targets: ["Larder"]),
+    .library(name: "larder", type: .dynamic, targets: ["CLarderABI"]),
   ],
   traits: [
     .default(enabledTraits: ["Jemalloc"]),
@@ -32,6 +33,9 @@ let package = Package(
       name: "CLarder",
       dependencies: [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))],
       path: "CSupport/CLarder", cSettings: coreSettings),
+    .target(
+      name: "CLarderABI", dependencies: ["CLarder"], path: "CSupport/CLarderABI",
+      cSettings: coreSettings),
     .target(name: "Larder", dependencies: ["CLarder"]),
     .target(
       name: "LarderTestSupport", dependencies: ["Larder"], path: "Tests/LarderTestSupport"),

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrdc_cache.h — what the C library adds to the core: keys, values, and who holds them.
+ *
+ *   slot of the core's pool   [ lrd_entry | value ─┐ ]
+ *   larder_value, allocated   [ pins cache cost sizes | key bytes | value bytes ]     LARDER_BYTES
+ *                             [ pins cache cost sizes | key pointer | value pointer ] LARDER_OBJECTS
+ *
+ * Values are allocated apart from their slots, so that one in hand needs neither its slot nor its
+ * cache. `pins` counts the hands and, as one, the cache.
+ *
+ * WHO KEEPS A larder_cache ALIVE. `references` counts its owner, the core (until it releases its
+ * hooks), and every orphan: a value that left the cache while in a hand. Values in the cache need
+ * no count, as the core outlives them, so that storing and reading never write to this line.
+ *
+ * FIELDS
+ *   magic        &lrdc_here while open: tells handles of this copy of the library from all others
+ *   references   acq_rel; the last one out frees
+ *   pins         relaxed to add, by someone who has a pin, a hazard on the slot, or the shard's
+ *                lock; acq_rel to subtract
+ *   all others   constant after creation */
+#pragma once
+
+// System headers first: their declarations must not become hidden.
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#pragma GCC visibility push(hidden)
+#include "CLarder.h"
+#pragma GCC visibility pop
+#include "larder.h"
+
+#pragma clang assume_nonnull begin
+
+struct larder_cache {
+  const void *magic;
+  lrd_cache *core;
+  uint64_t seed0;
+  uint64_t seed1;
+  bool objects;
+  larder_config config;
+  _Alignas(LRD_LINE_PAIR) _Atomic(uint64_t) references;
+};
+
+struct larder_value {
+  _Atomic(uint64_t) pins;
+  larder_cache *cache;
+  uint64_t cost;
+  uint32_t key_size;
+  uint32_t value_size;
+  _Alignas(16) char pair[];
+};
+
+typedef struct lrdc_objects {
+  const void *_Nullable key;
+  const void *_Nullable value;
+} lrdc_objects;
+
+typedef struct lrdc_slot {
+  lrd_entry entry;
+  larder_value *value;
+} lrdc_slot;
+
+/// No structure of any version is larger: what claims to be was not initialised.
+enum { LRDC_STRUCTURE_MOST = 4096 };
+
+/// Its address is this copy of the library.
+__attribute__((visibility("hidden"))) extern const char lrdc_here;
+
+/// LARDER_OK when `cache` is one this copy of the library has open.
+LRD_INLINE larder_status lrdc_check(const larder_cache *_Nullable cache) {
+  if (LRD_UNLIKELY(!cache)) return LARDER_BAD_ARGUMENT;
+  return LRD_LIKELY(cache->magic == &lrdc_here) ? LARDER_OK : LARDER_FOREIGN;
+}
+
+LRD_INLINE larder_value *lrdc_value_of(const lrd_entry *entry) {
+  return ((const lrdc_slot *)(const void *)entry)->value;
+}
+
+LRD_INLINE lrdc_objects *lrdc_objects_of(const larder_value *value) {
+  return (lrdc_objects *)(uintptr_t)value->pair;
+}
+
+LRD_INLINE const void *_Nullable lrdc_key_of(const larder_value *value) {
+  return value->cache->objects ? lrdc_objects_of(value)->key : value->pair;
+}
+
+LRD_INLINE const void *_Nullable lrdc_data_of(const larder_value *value) {
+  if (value->cache->objects) return lrdc_objects_of(value)->value;
+  return value->pair + lrd_round_up(value->key_size, 16);
+}
+
+#pragma clang assume_nonnull end

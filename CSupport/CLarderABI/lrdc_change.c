@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrdc_change.h"
+
+lrd_entry *lrdc_find_locked(larder_cache *cache, lrd_shard *shard, const lrdc_key *key) {
+  lrd_matches matches = lrd_shard_matches_locked(shard, key->hash);
+  lrd_entry *entry = lrd_matches_next_locked(&matches);
+  while (entry && !lrdc_key_matches(cache, key, lrdc_value_of(entry))) {
+    entry = lrd_matches_next_locked(&matches);
+  }
+  return entry;
+}
+
+static int32_t cause_of(const lrd_entry *entry) {
+  switch (entry->state) {
+  case LRD_REMOVED_LIMIT:
+    return LARDER_CAUSE_LIMIT;
+  case LRD_REMOVED_TRIM:
+    return LARDER_CAUSE_TRIMMED;
+  case LRD_REMOVED_REPLACED:
+    return LARDER_CAUSE_REPLACED;
+  default:
+    return LARDER_CAUSE_REMOVED;
+  }
+}
+
+static void report(larder_cache *cache, lrd_change *change) {
+  for (lrd_entry *entry = change->removed.head; entry;
+       entry = lrd_change_next(cache->core, entry)) {
+    cache->config.removed(cache->config.context, lrdc_value_of(entry), cause_of(entry));
+  }
+  lrd_change_retire(cache->core, change);
+}
+
+void lrdc_finish(larder_cache *cache, lrd_lane *lane, lrd_change *change) {
+  if (LRD_UNLIKELY(change->removed.head)) report(cache, change);
+  for (lrd_entry *entry; (entry = lrd_change_garbage(cache->core, lane, change));) {
+    lrdc_value_leave(lrdc_value_of(entry));
+    lrd_slot_give(cache->core, lane, entry);
+  }
+}

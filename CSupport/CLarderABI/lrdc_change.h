@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrdc_change.h — what every write shares: the search under the lock, and the end of a change. */
+#pragma once
+
+#include "lrdc_value.h"
+
+#pragma clang assume_nonnull begin
+#pragma GCC visibility push(hidden)
+
+/// The entry of `key`. May call `equal`.
+lrd_entry *_Nullable lrdc_find_locked(larder_cache *cache, lrd_shard *shard, const lrdc_key *key)
+    LRD_REQUIRES(shard->lock);
+
+/// Shows removed values to the observer, retires them, and releases what is due. No lock is held.
+void lrdc_finish(larder_cache *cache, lrd_lane *_Nullable lane, lrd_change *change);
+
+/// The calling thread's lane; NULL without memory for one.
+LRD_INLINE lrd_lane *_Nullable lrdc_lane(larder_cache *cache) {
+  lrd_lane *lane = lrd_lane_current(cache->core);
+  return LRD_LIKELY(lane) ? lane : lrd_lane_attach(cache->core);
+}
+
+#pragma GCC visibility pop
+#pragma clang assume_nonnull end

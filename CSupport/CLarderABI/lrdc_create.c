@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrdc_create.c — larder_create() and larder_destroy(): the configuration, checked and copied. */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include "lrdc_policy.h"
+#include "lrdc_value.h"
+
+#include "lrd_alloc.h"
+
+#include <unistd.h>
+#if defined(__APPLE__)
+#include <sys/random.h>
+#endif
+
+const char lrdc_here = 0;
+
+/// The first version of the structure.
+static const uint64_t config_bytes_least =
+    offsetof(larder_config, context_release) + sizeof(((larder_config *)NULL)->context_release);
+
+/// Copies what this version knows; what an earlier one lacks is zero. A structure of a later
+/// version asks for nothing this one cannot do if its rest is zero.
+static larder_status read_config(const larder_config *config, larder_config *read) {
+  uint64_t size = config->size, known = size < sizeof *read ? size : sizeof *read;
+  if (size < config_bytes_least || size > LRDC_STRUCTURE_MOST) return LARDER_BAD_SIZE;
+  memset(read, 0, sizeof *read);
+  memcpy(read, config, known);
+  for (uint64_t i = known; i < size; i++) {
+    if (((const char *)config)[i]) return LARDER_UNSUPPORTED;
+  }
+  return LARDER_OK;
+}
+
+/// What a mode needs is there, and nothing else.
+static larder_status check_callbacks(const larder_config *config) {
+  if (config->mode == LARDER_OBJECTS) {
+    return config->hash && config->equal ? LARDER_OK : LARDER_BAD_ARGUMENT;
+  }
+  bool any = config->hash || config->equal || config->key_retain || config->key_release ||
+             config->value_retain || config->value_release;
+  return any ? LARDER_WRONG_MODE : LARDER_OK;
+}
+
+static larder_status check_config(const larder_config *config) {
+  if (config->reserved) return LARDER_UNSUPPORTED;
+  if (config->mode != LARDER_BYTES && config->mode != LARDER_OBJECTS) return LARDER_UNSUPPORTED;
+  if (!lrdc_policy(config->policy)) return LARDER_UNSUPPORTED;
+  if (config->count_limit > LARDER_LIMIT_MOST || config->cost_limit > LARDER_LIMIT_MOST) {
+    return LARDER_OUT_OF_RANGE;
+  }
+  if (config->shards > LARDER_SHARDS_MOST) return LARDER_OUT_OF_RANGE;
+  bool by_cost = config->policy == LARDER_CHEAPEST_FIRST || config->policy == LARDER_COST_AWARE;
+  if (by_cost && !config->cost_limit) return LARDER_BAD_ARGUMENT;
+  return check_callbacks(config);
+}
+
+static void destroy_entry(void *context, lrd_entry *entry, void **batch) {
+  (void)context;
+  (void)batch;
+  lrdc_value_leave(lrdc_value_of(entry));
+}
+
+static void release_cache(void *context) {
+  lrdc_cache_unreference(context);
+}
+
+static lrd_cache *create_core(larder_cache *cache) {
+  uint32_t shards = 1;
+  while (shards < cache->config.shards) shards *= 2;
+  lrd_options options = {
+      .count_limit = cache->config.count_limit,
+      .cost_limit = cache->config.cost_limit,
+      .policy = lrdc_policy(cache->config.policy),
+      .shards = shards,
+      .entry_bytes = sizeof(lrdc_slot),
+      .entry_alignment = _Alignof(lrdc_slot),
+      .observed = cache->config.removed != NULL,
+      .hooks = {.context = cache, .destroy = destroy_entry, .release = release_cache},
+  };
+  return lrd_cache_create(&options);
+}
+
+larder_status larder_create(const larder_config *config, larder_cache **cache) {
+  _Static_assert(LARDER_SHARDS_MOST == LRD_SHARDS_MOST, "as documented");
+  if (!cache) return LARDER_BAD_ARGUMENT;
+  *cache = NULL;
+  if (!config) return LARDER_BAD_ARGUMENT;
+  larder_config read;
+  larder_status status = read_config(config, &read);
+  if (status == LARDER_OK) status = check_config(&read);
+  if (status != LARDER_OK) return status;
+  larder_cache *made = lrd_alloc_zeroed(sizeof *made, _Alignof(larder_cache));
+  if (!made) return LARDER_OUT_OF_MEMORY;
+  uint64_t random[2];
+  made->config = read;
+  made->objects = read.mode == LARDER_OBJECTS;
+  atomic_store_explicit(&made->references, 2, memory_order_relaxed); // the owner's and the core's
+  bool seeded = getentropy(random, sizeof random) == 0;
+  if (seeded) made->core = create_core(made);
+  if (!seeded || !made->core) {
+    lrd_free(made, sizeof *made, _Alignof(larder_cache));
+    return LARDER_OUT_OF_MEMORY;
+  }
+  made->seed0 = lrd_hash_seed0(random[0]);
+  made->seed1 = lrd_hash_seed1(random[1]);
+  made->magic = &lrdc_here;
+  *cache = made;
+  return LARDER_OK;
+}
+
+larder_status larder_destroy(larder_cache *cache) {
+  larder_status status = lrdc_check(cache);
+  if (status != LARDER_OK) return status;
+  // A callback that uses the cache while it closes is told that it is none.
+  cache->magic = NULL;
+  lrd_cache_close(cache->core);
+  lrdc_cache_unreference(cache);
+  return LARDER_OK;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrdc_lookup.h — finds a key's value and keeps it readable, on the core's hit path or beside it.
+ *
+ *   value = lrdc_find()     NULL when there is none
+ *     read or pin the value, run no other code
+ *   lrdc_let_go()           only when there was one
+ *
+ * A loan is the hazard of a lookup or, where there is no lane, or the hash or tag belongs to
+ * several keys, a pin taken under the lock. */
+#pragma once
+
+#include "lrdc_value.h"
+
+#pragma clang assume_nonnull begin
+
+typedef struct lrdc_loan {
+  lrd_lane *_Nullable lane;       // whose hazard holds the value's slot
+  larder_value *_Nullable pinned; // otherwise
+} lrdc_loan;
+
+__attribute__((visibility("hidden")))
+larder_value *_Nullable lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool use,
+                                         lrdc_loan *loan) LRD_COLD;
+
+/// lrdc_matches() by callback. A callback that uses a cache, which it must not, finds the entry on
+/// loan, and the batch is distrusted afterwards: it breaks nothing here. False as well when no loan
+/// is left.
+LRD_INLINE bool lrdc_matches_object(const larder_cache *cache, lrd_lane *lane,
+                                    const lrd_entry *entry, const lrdc_key *key) {
+  if (!lrd_entry_may_match(entry, key->hash) || !lrd_loan_open(lane)) return false;
+  uint32_t applied = lrd_lane_applied(lane);
+  bool same = lrdc_key_matches(cache, key, lrdc_value_of(entry));
+  lrd_loan_close(lane);
+  lrd_lane_found_at(lane, applied);
+  return same;
+}
+
+/// Compares on the hit path.
+LRD_INLINE bool lrdc_matches(const larder_cache *cache, lrd_lane *lane, const lrd_entry *entry,
+                             const lrdc_key *key) {
+  if (LRD_UNLIKELY(cache->objects)) return lrdc_matches_object(cache, lane, entry, key);
+  return lrdc_key_matches(cache, key, lrdc_value_of(entry));
+}
+
+/// The value of `key`; `use`: order and statistics notice.
+LRD_INLINE larder_value *_Nullable lrdc_find(larder_cache *cache, const lrdc_key *key, bool use,
+                                             lrdc_loan *loan) {
+  lrd_cache *core = cache->core;
+  lrd_lane *lane = lrd_lane_current(core);
+  if (LRD_UNLIKELY(!lane)) return lrdc_find_slowly(cache, key, use, loan);
+  lrd_entry *entry = lrd_find(core, lane, key->hash);
+  if (!entry) {
+    if (use) lrd_miss(lane);
+    return NULL;
+  }
+  if (LRD_UNLIKELY(!lrdc_matches(cache, lane, entry, key))) {
+    lrd_loan_end(lane);
+    return lrdc_find_slowly(cache, key, use, loan);
+  }
+  if (use) lrd_hit(core, lane, entry, key->hash);
+  *loan = (lrdc_loan){.lane = lane};
+  return lrdc_value_of(entry);
+}
+
+LRD_INLINE void lrdc_let_go(lrdc_loan *loan) {
+  if (LRD_LIKELY(loan->lane)) {
+    lrd_loan_end(loan->lane);
+  } else {
+    lrdc_value_unpin(loan->pinned);
+  }
+}
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrdc_write.c — larder_set(), larder_replace() and larder_remove(). */
+#include "lrdc_change.h"
+
+/// A write on its way.
+typedef struct writing {
+  larder_cache *cache;
+  lrd_lane *lane;
+  lrdc_key key;
+  lrd_entry *entry; // not yet published
+  bool only_present;
+  bool wants_old;
+  larder_value *old; // pinned
+  lrd_change change;
+} writing;
+
+static void drop_old(writing *write) {
+  if (write->old) lrdc_value_unpin(write->old);
+  write->old = NULL;
+}
+
+static larder_status status_of(lrd_result result) {
+  switch (result) {
+  case LRD_INSERTED:
+    return LARDER_OK;
+  case LRD_REPLACED:
+    return LARDER_REPLACED;
+  case LRD_TOO_COSTLY:
+    return LARDER_TOO_COSTLY;
+  default:
+    return LARDER_OUT_OF_MEMORY;
+  }
+}
+
+/// Publishes the entry; on any failure it remains the caller's.
+static larder_status publish(writing *write) {
+  lrd_cache *core = write->cache->core;
+  lrd_shard *shard = lrd_cache_shard(core, write->key.hash);
+  lrd_result result = LRD_AGAIN;
+  while (result == LRD_AGAIN) {
+    // Out of the lock: this may be the last pin of what an earlier round has seen.
+    if (!write->change.replaced) drop_old(write);
+    lrd_change_begin(core, write->lane, shard);
+    lrd_entry *old = lrdc_find_locked(write->cache, shard, &write->key);
+    if (write->only_present && !old && !write->change.replaced) {
+      lrd_change_cancel(core, shard);
+      lrd_need_drop(&write->change.need);
+      return LARDER_NOT_FOUND;
+    }
+    if (write->wants_old && old && !write->change.replaced) {
+      write->old = lrdc_value_of(old);
+      lrdc_value_pin(write->old);
+    }
+    result = lrd_change_insert(core, write->lane, shard, &write->change, write->entry, old,
+                               write->key.hash);
+  }
+  if (result == LRD_OUT_OF_MEMORY && !write->change.replaced) drop_old(write);
+  return status_of(result);
+}
+
+/// Makes an entry of key and value that is not yet published.
+static larder_status prepare(writing *write, const void *data, uint64_t size, uint64_t cost) {
+  larder_cache *cache = write->cache;
+  if (cost == LARDER_COST_DEFAULT) cost = lrd_cache_default_cost(cache->core);
+  larder_value *value;
+  larder_status status = lrdc_value_make(cache, &write->key, data, size, cost, &value);
+  if (status != LARDER_OK) return status;
+  write->lane = lrdc_lane(cache);
+  write->entry = lrd_slot_take(cache->core, write->lane);
+  if (!write->entry) {
+    lrdc_value_undo(value);
+    return LARDER_OUT_OF_MEMORY;
+  }
+  lrd_entry_describe(write->entry, write->key.hash, cost);
+  ((lrdc_slot *)(void *)write->entry)->value = value;
+  return LARDER_OK;
+}
+
+static larder_status store(writing *write, const void *data, uint64_t size, uint64_t cost) {
+  larder_status status = prepare(write, data, size, cost);
+  if (status != LARDER_OK) return status;
+  status = publish(write);
+  if (status != LARDER_OK && status != LARDER_REPLACED) {
+    larder_value *value = lrdc_value_of(write->entry);
+    (status < 0 ? lrdc_value_undo : lrdc_value_leave)(value);
+    lrd_slot_give(write->cache->core, write->lane, write->entry);
+  }
+  lrdc_finish(write->cache, write->lane, &write->change);
+  return status;
+}
+
+static larder_status check_and_store(larder_cache *cache, const void *key, uint64_t key_size,
+                                     const void *value, uint64_t value_size, uint64_t cost,
+                                     larder_value **old, bool only_present) {
+  writing write = {.cache = cache, .only_present = only_present, .wants_old = old != NULL};
+  larder_status status = lrdc_check(cache);
+  if (status != LARDER_OK) return status;
+  if (!value && value_size && !cache->objects) return LARDER_BAD_ARGUMENT;
+  if (value_size > LARDER_VALUE_MOST) return LARDER_TOO_LONG;
+  if (cost > LARDER_LIMIT_MOST && cost != LARDER_COST_DEFAULT) return LARDER_OUT_OF_RANGE;
+  status = lrdc_key_read(cache, key, key_size, &write.key);
+  if (status != LARDER_OK) return status;
+  status = store(&write, value, value_size, cost);
+  if (old) *old = write.old;
+  return status;
+}
+
+larder_status larder_set(larder_cache *cache, const void *key, uint64_t key_size, const void *value,
+                         uint64_t value_size, uint64_t cost, larder_value **old) {
+  return check_and_store(cache, key, key_size, value, value_size, cost, old, false);
+}
+
+larder_status larder_replace(larder_cache *cache, const void *key, uint64_t key_size,
+                             const void *value, uint64_t value_size, uint64_t cost,
+                             larder_value **old) {
+  return check_and_store(cache, key, key_size, value, value_size, cost, old, true);
+}
+
+larder_status larder_remove(larder_cache *cache, const void *data, uint64_t size,
+                            larder_value **old) {
+  lrdc_key key;
+  larder_status status = lrdc_key_read(cache, data, size, &key);
+  if (status != LARDER_OK) return status;
+  if (old) *old = NULL;
+  lrd_lane *lane = lrdc_lane(cache);
+  lrd_shard *shard = lrd_cache_shard(cache->core, key.hash);
+  lrd_change_begin(cache->core, lane, shard);
+  lrd_entry *entry = lrdc_find_locked(cache, shard, &key);
+  if (!entry) {
+    lrd_change_cancel(cache->core, shard);
+    return LARDER_NOT_FOUND;
+  }
+  if (old) {
+    *old = lrdc_value_of(entry);
+    lrdc_value_pin(*old);
+  }
+  lrd_change change = {0};
+  lrd_change_remove(cache->core, shard, &change, entry);
+  lrdc_finish(cache, lane, &change);
+  return LARDER_OK;
+}

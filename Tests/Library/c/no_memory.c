@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* no_memory.c — each allocation of a script fails in turn: the call says so, the rest goes on, and
+ * every object is released exactly once by whom larder.h names.
+ *
+ * Compiled together with the library's sources, whose allocations it makes fail. */
+#include "check.h"
+
+#include <larder.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { OBJECTS = 64, FAILURES_MOST = 400 };
+
+void lrd_alloc_fail_after(int64_t successes);
+
+/* How often each object was retained, and released, by the cache. */
+static int retains[OBJECTS], releases[OBJECTS];
+static int keys_kept;
+
+static uint64_t hash(void *context, const void *key, uint64_t size) {
+  (void)context, (void)key;
+  return size;
+}
+
+static int32_t equal(void *context, const void *a, uint64_t a_size, const void *b,
+                     uint64_t b_size) {
+  (void)context, (void)a, (void)b;
+  return a_size == b_size;
+}
+
+static int32_t key_retain(void *context, const void *key, uint64_t size, const void **kept) {
+  (void)context, (void)size;
+  *kept = key;
+  keys_kept++;
+  return 0;
+}
+
+static void key_release(void *context, const void *kept, uint64_t size) {
+  (void)context, (void)kept, (void)size;
+  keys_kept--;
+}
+
+static void value_retain(void *context, const void *value, uint64_t size) {
+  (void)context, (void)value;
+  retains[size]++;
+}
+
+static void value_release(void *context, const void *value, uint64_t size) {
+  (void)context, (void)value;
+  releases[size]++;
+}
+
+static int32_t count(void *context, larder_value *value) {
+  CHECK(larder_value_retain(value) == LARDER_OK && larder_value_release(value) == LARDER_OK);
+  ++*(uint64_t *)context;
+  return 0;
+}
+
+/* Stores every object under a key of its own, some in place of others; which were taken. */
+static void store_all(larder_cache *cache, bool *taken) {
+  for (uint64_t i = 0; i < OBJECTS; i++) {
+    uint64_t key = 1 + i % 48;
+    larder_value *old = NULL;
+    larder_status status = larder_set(cache, "key", key, "value", i, 1, &old);
+    CHECK(status == LARDER_OK || status == LARDER_REPLACED || status == LARDER_OUT_OF_MEMORY);
+    taken[i] = status >= 0;
+    if (old) CHECK(larder_value_release(old) == LARDER_OK);
+    if (taken[i]) CHECK(larder_contains(cache, "key", key) == LARDER_OK);
+  }
+}
+
+/* Runs the script with a failure after `successes` allocations. True when none came to fail. */
+static bool run(int64_t successes, bool retaining, uint32_t shards) {
+  larder_config config = LARDER_CONFIG_INIT;
+  config.mode = LARDER_OBJECTS;
+  config.shards = shards;
+  config.hash = hash;
+  config.equal = equal;
+  config.key_retain = key_retain;
+  config.key_release = key_release;
+  config.value_retain = retaining ? value_retain : NULL;
+  config.value_release = value_release;
+  memset(retains, 0, sizeof retains);
+  memset(releases, 0, sizeof releases);
+  bool taken[OBJECTS] = {false};
+  larder_cache *cache;
+  lrd_alloc_fail_after(successes);
+  larder_status created = larder_create(&config, &cache);
+  bool failed = created != LARDER_OK;
+  if (created == LARDER_OK) {
+    store_all(cache, taken);
+    uint64_t stored, visited = 0;
+    larder_status status = larder_iterate(cache, LARDER_HOTTEST_FIRST, count, &visited);
+    CHECK(larder_get_count(cache, &stored) == LARDER_OK);
+    CHECK(status == LARDER_OK ? visited == stored : status == LARDER_OUT_OF_MEMORY && !visited);
+    failed = status != LARDER_OK;
+    CHECK(larder_destroy(cache) == LARDER_OK);
+  } else {
+    CHECK(created == LARDER_OUT_OF_MEMORY && !cache);
+  }
+  lrd_alloc_fail_after(-1);
+  CHECK(keys_kept == 0);
+  for (int i = 0; i < OBJECTS; i++) {
+    CHECK(releases[i] == (retaining ? retains[i] : taken[i]));
+    CHECK(retains[i] <= 1 && (!taken[i] || releases[i] == 1));
+    failed |= created == LARDER_OK && !taken[i];
+  }
+  return !failed;
+}
+
+int main(void) {
+  for (int variant = 0; variant < 4; variant++) {
+    int failures = 0;
+    for (int64_t successes = 0; successes < FAILURES_MOST; successes++) {
+      failures += !run(successes, variant % 2, variant < 2 ? 1 : 4);
+    }
+    CHECK(failures > OBJECTS); /* each object's own allocation, and those of tables and slots */
+    CHECK(run(FAILURES_MOST, variant % 2, variant < 2 ? 1 : 4));
+  }
+  printf("Every allocation failed in turn.\n");
+}

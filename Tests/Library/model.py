@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cache so plain that it is right by reading: one list of entries, the next to go at the end.
+
+It answers what the library answers, in the words of larder.h, and keeps account of every value:
+who holds it, and when it is released.
+"""
+
+OK, REPLACED, NOT_FOUND, TOO_COSTLY, TOO_SMALL = range(5)
+LIMIT, TRIMMED, REPLACED_CAUSE, REMOVED = 1, 2, 3, 4
+LRU, FIFO = 1, 2
+LIMIT_MOST = 2**63 - 1
+
+
+class Model:
+    def __init__(self, policy, count_limit, cost_limit):
+        self.policy, self.count_limit, self.cost_limit = policy, count_limit, cost_limit
+        self.entries = []  # [key, value, cost], hottest or newest first
+        self.hands = {}  # number of the hand: value
+        self.gone = []  # [key, value, cost, cause] of the step that runs
+        self.freed = []  # values released in the step that runs
+        names = "hits misses insertions replacements removals refusals evictions trims"
+        self.statistics = dict.fromkeys(names.split(), 0)
+
+    def begin_step(self):
+        self.gone, self.freed = [], []
+
+    @property
+    def exact_cost(self):
+        return sum(cost for _, _, cost in self.entries)
+
+    @property
+    def cost(self):
+        return min(self.exact_cost, LIMIT_MOST)
+
+    def find(self, key):
+        return next((entry for entry in self.entries if entry[0] == key), None)
+
+    def use(self, key):
+        """The value of a key, which LRU makes the hottest; None."""
+        entry = self.find(key)
+        self.statistics["hits" if entry else "misses"] += 1
+        if not entry:
+            return None
+        if self.policy == LRU:
+            self.to_front(entry)
+        return entry[1]
+
+    def to_front(self, entry):
+        self.entries.remove(entry)
+        self.entries.insert(0, entry)
+
+    def set(self, key, value, cost, only_present=False):
+        """The status, and the value that was there."""
+        if cost is None:
+            cost = 1 if self.cost_limit and not self.count_limit else 0
+        if only_present and not self.find(key):
+            self.freed.append(value)
+            return NOT_FOUND, None
+        if self.cost_limit and cost > self.cost_limit:
+            self.statistics["refusals"] += 1
+            self.freed.append(value)
+            return TOO_COSTLY, self.take(key, REMOVED)
+        # In FIFO a value takes the place of the one it replaces.
+        present = self.find(key)
+        place = self.entries.index(present) if present and self.policy == FIFO else 0
+        old = self.take(key, REPLACED_CAUSE)
+        if old is None:
+            self.statistics["insertions"] += 1
+        entry = [key, value, cost]
+        self.entries.insert(place, entry)
+        self.enforce(LIMIT, spared=entry)
+        return (OK if old is None else REPLACED), old
+
+    def take(self, key, cause):
+        """Removes the value of a key and returns it; None."""
+        entry = self.find(key)
+        if not entry:
+            return None
+        self.leave(entry, cause)
+        return entry[1]
+
+    def leave(self, entry, cause):
+        self.entries.remove(entry)
+        self.gone.append([*entry, cause])
+        if entry[1] not in self.hands.values():
+            self.freed.append(entry[1])
+        counter = {LIMIT: "evictions", TRIMMED: "trims", REMOVED: "removals"}
+        self.statistics[counter.get(cause, "replacements")] += 1
+
+    def remove_all(self):
+        while self.entries:
+            self.leave(self.entries[0], REMOVED)
+
+    def trim(self, count, cost):
+        while len(self.entries) > count or self.exact_cost > cost:
+            self.leave(self.entries[-1], TRIMMED)
+
+    def enforce(self, cause, spared=None):
+        """Evicts down to the limits. A new entry whose turn it would be starts over in front."""
+        while self.is_over():
+            if self.entries[-1] is spared:
+                self.to_front(spared)
+            self.leave(self.entries[-1], cause)
+
+    def is_over(self):
+        return (self.count_limit and len(self.entries) > self.count_limit) or (
+            self.cost_limit and self.exact_cost > self.cost_limit
+        )
+
+    def let_go(self, hand):
+        """Ends one hand; the last one frees a value that is not stored."""
+        value = self.hands.pop(hand)
+        stored = any(entry[1] == value for entry in self.entries)
+        if not stored and value not in self.hands.values():
+            self.freed.append(value)
