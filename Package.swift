@@ -16,6 +16,7 @@ let package = Package(
   products: [
     .library(name: "Larder", targets: ["Larder"]),
     .library(name: "larder", type: .dynamic, targets: ["CLarderABI"]),
+    .library(name: "LarderObjects", targets: ["LarderObjects"]),
   ],
   traits: [
     .default(enabledTraits: ["Jemalloc"]),
@@ -37,6 +38,8 @@ let package = Package(
       name: "CLarderABI", dependencies: ["CLarder"], path: "CSupport/CLarderABI",
       cSettings: coreSettings),
     .target(name: "Larder", dependencies: ["CLarder"]),
+    .target(name: "CPurgeable", path: "CSupport/CPurgeable"),
+    .target(name: "LarderObjects", dependencies: ["Larder", "CPurgeable"]),
     .target(
       name: "LarderTestSupport", dependencies: ["Larder"], path: "Tests/LarderTestSupport"),
     .target(
@@ -47,6 +50,8 @@ let package = Package(
       dependencies: ["Larder", "CLarder", "CLarderTestSupport", "LarderTestSupport"]),
     .testTarget(
       name: "LarderTests", dependencies: ["Larder", "CLarder", "LarderTestSupport"]),
+    .testTarget(
+      name: "LarderObjectsTests", dependencies: ["Larder", "LarderObjects", "LarderTestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

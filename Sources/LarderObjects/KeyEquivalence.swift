@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Larder
+
+/// What makes two key objects the same key. Which of these serves a cache follows from its type of
+/// key, or, where that type leaves it open, from the class of each key.
+///
+///     NSString (not on Apple's systems)  the text, as its `isEqual(_:)` compares it
+///     other subclasses of NSObject       isEqual(_:) and hash
+///     other classes, if Hashable         == and hash(into:)
+///     all other classes                  identity
+///
+/// An object is always the same key as itself, whatever its `==` says. Keys of different
+/// equivalences are different.
+class KeyEquivalence: @unchecked Sendable {
+  // Sendable: no subclass has state.
+
+  fileprivate init() {}
+
+  func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool { left === right }
+
+  /// A hash under a secret seed. Callers mix it once more, so that the seed may simply be added.
+  func hash(_ key: AnyObject, seed: Int) -> Int {
+    UInt(bitPattern: ObjectIdentifier(key)).mixed(seed)
+  }
+
+  static let identity = KeyEquivalence()
+  static let foundation: KeyEquivalence = FoundationEquivalence()
+  static let anyHashable: KeyEquivalence = AnyHashableEquivalence()
+
+  /// The equivalence of all keys of type `KeyType`; `nil` if it depends on the key.
+  static func common<KeyType: AnyObject>(to type: KeyType.Type) -> KeyEquivalence? {
+    #if !canImport(ObjectiveC)
+      if type is NSString.Type { return TextEquivalence.shared }
+      if NSString.self is KeyType.Type { return nil }
+    #endif
+    if type is NSObject.Type { return foundation }
+    guard let hashable = type as? any Hashable.Type else { return nil }
+    return make(hashable)
+  }
+
+  private static func make<Key: Hashable>(_ type: Key.Type) -> KeyEquivalence {
+    HashableEquivalence<Key>()
+  }
+
+  /// The equivalence for a key of this class.
+  static func of(_ key: AnyObject) -> KeyEquivalence {
+    #if !canImport(ObjectiveC)
+      if key is NSString { return TextEquivalence.shared }
+    #endif
+    if key is NSObject { return foundation }
+    if key is any Hashable { return anyHashable }
+    return identity
+  }
+}
+
+#if !canImport(ObjectiveC)
+  /// Strings by their text: what Foundation's methods do, without its detours, which take most of the
+  /// time of a lookup.
+  private final class TextEquivalence: KeyEquivalence, @unchecked Sendable {
+    static let shared: KeyEquivalence = TextEquivalence()
+
+    override func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool {
+      Self.text(left) == Self.text(right)
+    }
+
+    override func hash(_ key: AnyObject, seed: Int) -> Int {
+      let secret = UInt64(truncatingIfNeeded: seed)
+      let hasher = KeyHasher<String>(seed0: secret, seed1: ~secret)
+      return Int(truncatingIfNeeded: hasher.hash(Self.text(key)))
+    }
+
+    private static func text(_ key: AnyObject) -> String {
+      var text: String?
+      _ = borrowing(key, as: NSString.self) {
+        String._conditionallyBridgeFromObjectiveC($0, result: &text)
+      }
+      return text ?? ""
+    }
+  }
+#endif
+
+private final class FoundationEquivalence: KeyEquivalence, @unchecked Sendable {
+  override func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool {
+    // The same answer by the short way, for objects of exactly this class.
+    if type(of: left) == NSNumber.self && type(of: right) == NSNumber.self {
+      return borrowing(left, as: NSNumber.self) { left in
+        borrowing(right, as: NSNumber.self) { left.isEqual(to: $0) }
+      }
+    }
+    return borrowing(left, as: NSObject.self) { $0.isEqual(right) }
+  }
+
+  override func hash(_ key: AnyObject, seed: Int) -> Int {
+    UInt(bitPattern: borrowing(key, as: NSObject.self) { $0.hash }).mixed(seed)
+  }
+}
+
+/// For a type of key that is `Hashable` itself: its subclasses compare by the same `==`.
+private final class HashableEquivalence<Key: Hashable>: KeyEquivalence, @unchecked Sendable {
+  override func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool {
+    Self.key(left) == Self.key(right)
+  }
+
+  override func hash(_ key: AnyObject, seed: Int) -> Int { Self.key(key)._rawHashValue(seed: seed) }
+
+  private static func key(_ object: AnyObject) -> Key { unsafeBitCast(object, to: Key.self) }
+}
+
+/// For `Hashable` objects in a cache whose type of key says nothing, such as `AnyObject`.
+private final class AnyHashableEquivalence: KeyEquivalence, @unchecked Sendable {
+  override func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool {
+    Self.key(left) == Self.key(right)
+  }
+
+  override func hash(_ key: AnyObject, seed: Int) -> Int { Self.key(key)._rawHashValue(seed: seed) }
+
+  private static func key(_ object: AnyObject) -> AnyHashable { object as! AnyHashable }
+}
+
+/// `object` as an instance of `type`, which it is, without retaining it as a plain cast would.
+@inline(__always)
+private func borrowing<Object: AnyObject, Result>(
+  _ object: AnyObject, as type: Object.Type, _ body: (Object) -> Result
+) -> Result {
+  Unmanaged<Object>.fromOpaque(Unmanaged.passUnretained(object).toOpaque())
+    ._withUnsafeGuaranteedRef(body)
+}
+
+extension UInt {
+  /// A word that was hashed by others, badly perhaps, spread over all bits.
+  fileprivate func mixed(_ seed: Int) -> Int {
+    let product = (self ^ UInt(bitPattern: seed)).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+    return Int(bitPattern: product.high ^ product.low)
+  }
+}

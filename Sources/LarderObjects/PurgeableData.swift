@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import CPurgeable
+public import Foundation
+
+/// Bytes that the kernel may take back when the machine is short of memory, and nobody uses them.
+///
+///     guard let pixels = PurgeableData(decode(file)) else { … }
+///     cache.setObject(pixels, forKey: file, cost: pixels.count)
+///     pixels.endContentAccess()                       // from now on they may go
+///     …
+///     if pixels.withUnsafeBytes(draw) == nil { … }    // gone: decode again
+///
+/// It takes the place of Foundation's `NSPurgeableData`, which exists on Apple's systems only, and
+/// counts its users as that does. It differs in that the bytes do not change once it is made, so that
+/// threads may share it, and in that there is no way to touch them without counting as a user:
+/// ``withUnsafeBytes(_:)`` begins and ends an access itself.
+///
+/// **Linux.** The bytes have pages of their own, which are offered to the kernel with `MADV_FREE` while
+/// nobody uses them. Under memory pressure it takes some or all, at no cost, in place of swapping or
+/// killing; that is detected at the next use by a word of each page, and counts as discarded. Where the
+/// kernel refuses the offer, as for locked memory, the bytes stay until they are discarded.
+/// **Apple.** The same with `malloc`'s purgeable zone.
+///
+/// **Costs.** A whole number of pages, and two bytes for each. The last ``endContentAccess()`` and the
+/// first ``beginContentAccess()`` make one step for each page, the former a system call as well.
+/// ``isContentDiscarded()``, so every hit in an ``ObjectCache``, makes a step for each page while nobody
+/// uses the bytes.
+///
+/// **Threads.** All members may be called from any thread.
+public final class PurgeableData: DiscardableContent, @unchecked Sendable {
+  // Sendable: `lock` guards the counter and the state of the memory; the bytes do not change.
+
+  private let lock = NSLock()
+  private var counter = AccessCounter()
+  private var memory = lrd_purgeable()
+
+  /// The number of bytes, also when they are gone.
+  public let count: Int
+
+  /// A copy of `bytes` with one user, its maker, who calls ``endContentAccess()`` when done; `nil` if
+  /// there is no memory for it.
+  public convenience init?(_ bytes: some ContiguousBytes) {
+    self.init(count: bytes.withUnsafeBytes { $0.count }) { room in
+      bytes.withUnsafeBytes { room.copyMemory(from: $0) }
+    }
+  }
+
+  /// `count` bytes, zero at first and then written by `initialize`, with one user, its maker, who calls
+  /// ``endContentAccess()`` when done; `nil` if there is no memory for it.
+  ///
+  /// - Parameters:
+  ///   - count: The number of bytes. Must not be negative.
+  ///   - initialize: Writes the bytes. What it throws, the initializer throws.
+  public init?(count: Int, initialize: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
+    precondition(count >= 0, "count must not be negative")
+    self.count = count
+    guard lrd_purgeable_create(&memory, count) else { return nil }
+    try initialize(UnsafeMutableRawBufferPointer(start: memory.bytes, count: count))
+  }
+
+  deinit { lrd_purgeable_destroy(&memory) }
+
+  /// Lends the bytes to `body`, which must not keep the pointer; `nil` if they are gone. Counts as a
+  /// user meanwhile.
+  public func withUnsafeBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    guard beginContentAccess() else { return nil }
+    defer { endContentAccess() }
+    return try body(UnsafeRawBufferPointer(start: lock.withLock { memory.bytes }, count: count))
+  }
+
+  /// A copy of the bytes, or `nil` if they are gone.
+  public var data: Data? { withUnsafeBytes { Data($0) } }
+
+  public func beginContentAccess() -> Bool {
+    lock.withLock {
+      if counter.mayDiscard && !lrd_purgeable_reclaim(&memory) { discard() }
+      return counter.begin()
+    }
+  }
+
+  /// Counts one user less. More of these than of ``beginContentAccess()`` are an error in debug builds
+  /// and ignored in others.
+  public func endContentAccess() {
+    lock.withLock { if counter.end() { lrd_purgeable_offer(&memory) } }
+  }
+
+  public func discardContentIfPossible() {
+    lock.withLock { if counter.mayDiscard { discard() } }
+  }
+
+  /// Whether the bytes are gone, discarded or taken by the kernel.
+  public func isContentDiscarded() -> Bool {
+    lock.withLock {
+      if counter.mayDiscard && !lrd_purgeable_is_intact(&memory) { discard() }
+      return counter.isDiscarded
+    }
+  }
+
+  private func discard() {
+    counter.discard()
+    lrd_purgeable_destroy(&memory)
+  }
+}
