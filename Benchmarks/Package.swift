@@ -12,11 +12,21 @@ let package = Package(
     .systemLibrary(
       name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
     .target(name: "CBench"),
+    .target(name: "CCallgrind"),
+    .target(name: "PolicyFacts", dependencies: [.product(name: "Larder", package: "Larder")]),
     .executableTarget(
       name: "larder-bench",
-      dependencies: ["CBench", "CZstd", .product(name: "Larder", package: "Larder")]),
+      dependencies: [
+        "CBench", "CZstd", "PolicyFacts", .product(name: "Larder", package: "Larder"),
+      ]),
     .executableTarget(
       name: "larder-hit-probe", dependencies: [.product(name: "Larder", package: "Larder")]),
+    .executableTarget(
+      name: "larder-count-probe",
+      dependencies: ["CCallgrind", "PolicyFacts", .product(name: "Larder", package: "Larder")]),
+    .executableTarget(
+      name: "larder-objects-bench",
+      dependencies: [.product(name: "LarderObjects", package: "Larder")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -3,6 +3,9 @@
 #include "CBench.h"
 
 #include <dlfcn.h>
+#if defined(__linux__)
+#include <malloc.h>
+#endif
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,13 +25,33 @@ uint64_t lb_anonymous_bytes(void) {
 }
 
 // Looked up at run time, so that this package needs neither jemalloc's header nor its trait.
-uint64_t lb_jemalloc_allocated_bytes(void) {
-  typedef int control_function(const char *, void *, size_t *, void *, size_t);
-  control_function *control = (control_function *)dlsym(RTLD_DEFAULT, "mallctl");
-  if (!control) return 0;
+typedef int control_function(const char *, void *, size_t *, void *, size_t);
+
+static control_function *jemalloc_control(void) {
+  return (control_function *)dlsym(RTLD_DEFAULT, "mallctl");
+}
+
+uint64_t lb_allocated_bytes(void) {
+  control_function *control = jemalloc_control();
+  if (!control) {
+#if defined(__GLIBC__)
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
+  }
   uint64_t epoch = 1;
   if (control("epoch", NULL, NULL, &epoch, sizeof epoch) != 0) return 0;
   size_t allocated = 0, size = sizeof allocated;
   if (control("stats.allocated", &allocated, &size, NULL, 0) != 0) return 0;
   return allocated;
+}
+
+const char *lb_jemalloc_version(void) {
+  control_function *control = jemalloc_control();
+  const char *version = NULL;
+  size_t size = sizeof version;
+  if (!control || control("version", &version, &size, NULL, 0) != 0) return NULL;
+  return version;
 }

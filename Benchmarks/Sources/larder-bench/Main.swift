@@ -1,40 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
+/// A subcommand.
+protocol Command: SendableMetatype {
+  static var name: String { get }
+  static var summary: String { get }
+  static var help: String { get }
+  init(_ arguments: some Sequence<String>) throws
+  /// Returns false when something was refused or failed to hold.
+  func run() throws -> Bool
+}
+
 @main
 struct Main {
-  static let help = """
-    Usage: larder-bench [replay] [TRACE ...] [options]
-           larder-bench claims [options]
+  private static let commands: [any Command.Type] = [
+    Throughput.self, Latency.self, Memory.self, Growth.self, Replay.self, Plot.self, Claims.self,
+    Summary.self,
+  ]
 
-      replay   replays request traces through several caches and prints a table (the default)
-      claims   measures every speed and memory ratio Larder claims, in one run
+  private static var help: String {
+    let width = commands.map { $0.name.count }.max()! + 2
+    let list = commands.map {
+      "  " + $0.name.padding(toLength: width, withPad: " ", startingAt: 0) + $0.summary
+    }
+    return """
+      Usage: larder-bench COMMAND [options]
 
-    larder-bench replay --help and larder-bench claims --help list the options.
-    """
+      \(list.joined(separator: "\n"))
+
+      larder-bench COMMAND --help lists the options. Results are a Markdown table on stdout and, with
+      --json FILE, a list of objects. Exit status: 0 done, 1 refused or failed, 2 a mistake in the
+      command line or a file. Implementations: \(Implementation.names).
+      """
+  }
 
   static func main() {
     do {
-      try run(CommandLine.arguments.dropFirst())
+      exit(try run(CommandLine.arguments.dropFirst()) ? 0 : 1)
     } catch let failure as Failure {
-      writeToStandardError("larder-bench: \(failure.message)\n")
+      note(failure.message)
       exit(2)
+    } catch let trouble as Trouble {
+      note(trouble.message)
+      exit(1)
     } catch {
-      writeToStandardError("larder-bench: \(error.localizedDescription)\n")
+      note(error.localizedDescription)
       exit(1)
     }
   }
 
-  private static func run(_ words: ArraySlice<String>) throws {
-    let command = words.first ?? "replay"
-    let rest = words.dropFirst()
-    let asksForHelp = rest.contains("--help") || rest.contains("-h")
-    switch command {
-    case "--help", "-h": print(help)
-    case memoryChildCommand: try runMemoryChild(rest)
-    case "claims": if asksForHelp { print(Claims.help) } else { try Claims(rest).run() }
-    case "replay": if asksForHelp { print(Replay.help) } else { try Replay(rest).run() }
-    default: if asksForHelp { print(Replay.help) } else { try Replay(words).run() }
+  private static func run(_ words: ArraySlice<String>) throws -> Bool {
+    guard let word = words.first, !["--help", "-h", "help"].contains(word) else {
+      print(help)
+      return true
     }
+    if word == childCommand {
+      try runChild(words.dropFirst())
+      return true
+    }
+    guard let command = commands.first(where: { $0.name == word }) else {
+      let names = commands.map { $0.name }.joined(separator: ", ")
+      throw Failure("unknown command '\(word)'; there are \(names)")
+    }
+    if words.contains("--help") || words.contains("-h") {
+      print(command.help)
+      return true
+    }
+    return try command.init(words.dropFirst()).run()
   }
 }

@@ -55,7 +55,11 @@ void lb_consume(uint64_t value);
 /// Bytes of memory that this process holds and no file backs, or 0 where the kernel does not tell.
 uint64_t lb_anonymous_bytes(void);
 
-/// Bytes the program has allocated by jemalloc's own count, or 0 when jemalloc is not linked.
-uint64_t lb_jemalloc_allocated_bytes(void);
+/// Bytes the program has allocated by the allocator's own count: jemalloc's where it is linked,
+/// otherwise glibc's. 0 where there is neither.
+uint64_t lb_allocated_bytes(void);
+
+/// The version of the jemalloc in this process, or NULL.
+const char *lb_jemalloc_version(void);
 
 #endif

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.locks.LockSupport;
+
+/** Serves the commands of larder-bench with Caffeine; see README.md in the directory above. */
+public final class Rival {
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static volatile long sink;
+
+  private final Map<String, String> settings;
+  private final String operation;
+  private final boolean strings;
+  private final int threads;
+  private final Object[] keys;
+  private final int[] costs;
+  private final boolean costed;
+  private final Subject kept;
+  private long timer = -1;
+
+  private Rival(Map<String, String> settings) throws IOException {
+    this.settings = settings;
+    operation = settings.getOrDefault("operation", "");
+    strings = settings.getOrDefault("keys", "int").equals("string");
+    threads = Integer.parseInt(settings.getOrDefault("threads", "1"));
+    costed = Long.parseLong(settings.getOrDefault("cost-limit", "0")) > 0;
+    keys = keys(settings.get("stream"));
+    costs = costs(settings.get("costs"));
+    if (settings.containsKey("fresh") || operation.isEmpty()) {
+      kept = null;
+    } else {
+      kept = new Subject(settings);
+      for (Object key : keys(settings.get("fill"))) {
+        kept.put(key, 1, 1);
+      }
+      kept.settle();
+    }
+  }
+
+  private Object[] keys(String path) throws IOException {
+    if (path == null) {
+      return new Object[0];
+    }
+    ByteBuffer bytes = read(path);
+    Object[] keys = new Object[bytes.limit() / 8];
+    for (int i = 0; i < keys.length; i++) {
+      keys[i] = Subject.key(strings, bytes.getLong());
+    }
+    return keys;
+  }
+
+  private static int[] costs(String path) throws IOException {
+    if (path == null) {
+      return new int[0];
+    }
+    ByteBuffer bytes = read(path);
+    int[] costs = new int[bytes.limit() / 4];
+    bytes.asIntBuffer().get(costs);
+    return costs;
+  }
+
+  private static ByteBuffer read(String path) throws IOException {
+    return ByteBuffer.wrap(Files.readAllBytes(Path.of(path))).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** What one thread did. */
+  private static final class Part {
+    final Histogram histogram = new Histogram();
+    long hits;
+    long hitCosts;
+    long sum;
+    long start;
+    long end;
+    long cpu;
+  }
+
+  private void step(Subject subject, int i, Part part) {
+    Object key = keys[i];
+    switch (operation) {
+      case "put" -> subject.put(key, i, 1);
+      case "mixed" -> {
+        if ((Subject.scattered(i) & 3) == 0) {
+          subject.put(key, i, 1);
+          part.hits++;
+        } else {
+          get(subject, key, part);
+        }
+      }
+      case "read-through" -> {
+        boolean hit = get(subject, key, part);
+        if (!hit) {
+          subject.put(key, i, costed ? costs[i] : 1);
+        } else if (costs.length > 0) {
+          part.hitCosts += costs[i];
+        }
+      }
+      default -> get(subject, key, part);
+    }
+  }
+
+  private static boolean get(Subject subject, Object key, Part part) {
+    long number = subject.read(key);
+    if (number < 0) {
+      return false;
+    }
+    part.sum += number;
+    part.hits++;
+    return true;
+  }
+
+  private void work(Subject subject, int from, int end, boolean timed, double interval, Part part) {
+    if (!timed) {
+      for (int i = from; i < end; i += threads) {
+        step(subject, i, part);
+      }
+      return;
+    }
+    long origin = System.nanoTime();
+    double due = 0;
+    for (int i = from; i < end; i += threads) {
+      long begin;
+      if (interval > 0) {
+        begin = origin + (long) due;
+        for (long left; (left = begin - System.nanoTime()) > 0; ) {
+          if (left > 200_000) {
+            LockSupport.parkNanos(left - 100_000);
+          }
+        }
+      } else {
+        begin = System.nanoTime();
+      }
+      step(subject, i, part);
+      part.histogram.record(System.nanoTime() - begin);
+      due += interval;
+    }
+  }
+
+  private String run(int first, int count, int lead, boolean timed, double rate) throws Exception {
+    Subject subject = kept != null ? kept : new Subject(settings);
+    double interval = rate > 0 ? 1e9 / rate * threads : 0;
+    Part[] parts = new Part[threads];
+    CyclicBarrier gate = new CyclicBarrier(threads);
+    Thread[] team = new Thread[threads];
+    for (int t = 0; t < threads; t++) {
+      int thread = t;
+      Part part = parts[t] = new Part();
+      team[t] = new Thread(() -> {
+        try {
+          work(subject, first + thread, first + lead, false, 0, new Part());
+          gate.await();
+          part.start = System.nanoTime();
+          long cpu = THREADS.getCurrentThreadCpuTime();
+          work(subject, first + lead + thread, first + lead + count, timed, interval, part);
+          part.cpu = THREADS.getCurrentThreadCpuTime() - cpu;
+          part.end = System.nanoTime();
+        } catch (Exception error) {
+          error.printStackTrace();
+          System.exit(1);
+        }
+      });
+      team[t].start();
+    }
+    for (Thread thread : team) {
+      thread.join();
+    }
+    Part all = new Part();
+    all.start = Arrays.stream(parts).mapToLong(part -> part.start).min().getAsLong();
+    all.end = Arrays.stream(parts).mapToLong(part -> part.end).max().getAsLong();
+    for (Part part : parts) {
+      all.hits += part.hits;
+      all.hitCosts += part.hitCosts;
+      all.cpu += part.cpu;
+      all.histogram.add(part.histogram);
+      sink = part.sum;
+    }
+    String more = timed
+        ? ",\"timerNs\":" + timer() + ",\"histogram\":" + all.histogram.json(timer()) : "";
+    return "{\"operations\":" + count + ",\"wallNs\":" + (all.end - all.start) + ",\"cpuNs\":"
+        + all.cpu + ",\"hits\":" + all.hits + ",\"hitCosts\":" + all.hitCosts + more + "}";
+  }
+
+  /** What two looks at the clock cost with nothing in between. */
+  private long timer() {
+    if (timer < 0) {
+      Histogram empty = new Histogram();
+      for (int i = 0; i < 200_000; i++) {
+        long begin = System.nanoTime();
+        empty.record(System.nanoTime() - begin);
+      }
+      timer = empty.median();
+    }
+    return timer;
+  }
+
+  private String memory(int count) throws Exception {
+    Runtime runtime = Runtime.getRuntime();
+    System.gc();
+    double resident = residentBytes();
+    double used = runtime.totalMemory() - runtime.freeMemory();
+    Subject subject = new Subject(settings);
+    for (int i = 0; i < count; i++) {
+      subject.put(Subject.key(strings, Subject.scattered(i)), i, 1);
+    }
+    subject.settle();
+    System.gc();
+    double usedNow = runtime.totalMemory() - runtime.freeMemory();
+    double residentNow = residentBytes();
+    sink = subject.read(Subject.key(strings, Subject.scattered(0)));
+    return "{\"residentBytes\":" + (residentNow - resident) + ",\"allocatedBytes\":"
+        + (usedNow - used) + "}";
+  }
+
+  private static double residentBytes() throws IOException {
+    return Files.readAllLines(Path.of("/proc/self/smaps_rollup")).stream()
+        .filter(line -> line.startsWith("Anonymous:"))
+        .mapToDouble(line -> 1024 * Double.parseDouble(line.split("\\s+")[1])).sum();
+  }
+
+  private String growth(double seconds, int[] counts) {
+    long deadline = System.nanoTime() + (long) (seconds * 1e9);
+    Subject subject = new Subject(settings);
+    StringBuilder steps = new StringBuilder();
+    int done = 0;
+    for (int count : counts) {
+      Histogram histogram = new Histogram();
+      long wall = System.nanoTime();
+      long cpu = THREADS.getCurrentThreadCpuTime();
+      int i = done;
+      for (; i < count; i++) {
+        Object key = Subject.key(strings, Subject.scattered(i));
+        long begin = System.nanoTime();
+        subject.put(key, i, 1);
+        histogram.record(System.nanoTime() - begin);
+        if (i % 256 == 255 && System.nanoTime() > deadline) {
+          return "{\"timerNs\":" + timer() + ",\"steps\":[" + steps + "],\"note\":\"gave up after "
+              + (int) seconds + " s at " + i + " entries\"}";
+        }
+      }
+      long own = (count - done) * timer();
+      steps.append(done == 0 ? "" : ",").append("{\"entries\":").append(count)
+          .append(",\"operations\":").append(count - done)
+          .append(",\"wallNs\":").append(System.nanoTime() - wall - own)
+          .append(",\"cpuNs\":").append(THREADS.getCurrentThreadCpuTime() - cpu - own)
+          .append(",\"histogram\":").append(histogram.json(timer())).append("}");
+      done = count;
+    }
+    return "{\"timerNs\":" + timer() + ",\"steps\":[" + steps + "]}";
+  }
+
+  private String perform(String[] words) throws Exception {
+    return switch (words[0]) {
+      case "round", "latency" -> run(Integer.parseInt(words[1]), Integer.parseInt(words[2]),
+          Integer.parseInt(words[3]), words[0].equals("latency"),
+          words.length > 4 ? Double.parseDouble(words[4]) : 0);
+      case "memory" -> memory(Integer.parseInt(words[1]));
+      case "growth" -> growth(Double.parseDouble(words[1]),
+          Arrays.stream(words).skip(2).mapToInt(Integer::parseInt).toArray());
+      default -> throw new IllegalArgumentException(words[0]);
+    };
+  }
+
+  public static void main(String[] words) throws Exception {
+    Map<String, String> settings = new HashMap<>();
+    for (String word : Arrays.copyOfRange(words, 1, words.length)) {
+      settings.put(word.substring(0, word.indexOf('=')), word.substring(word.indexOf('=') + 1));
+    }
+    Rival rival = new Rival(settings);
+    System.out.println("{}");
+    BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+    for (String line; (line = input.readLine()) != null; ) {
+      System.out.println(rival.perform(line.trim().split(" +")));
+    }
+    System.exit(0);
+  }
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * CCallgrind.h — marks the part of a program that callgrind shall count. Outside of valgrind both
+ * functions do nothing. Needs the headers of Debian's package valgrind. */
+#ifndef LB_CCALLGRIND_H
+#define LB_CCALLGRIND_H
+
+/// Whether the headers of valgrind were there when this was compiled.
+#include <stdbool.h>
+bool lb_callgrind_is_built(void);
+
+/// Counting begins when this returns, provided callgrind was started with --collect-atstart=no.
+void lb_callgrind_begin(void);
+
+/// Ends counting and writes what was counted since begin to a file of its own, under this name.
+void lb_callgrind_end(const char *name);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Not for users: the subcommand that runs one Swift implementation in a process of its own.
+let childCommand = "child"
+
+/// Serves the parent: one command a line on stdin, one JSON object a line on stdout, until the end
+/// of input. Benchmarks/Rivals/README.md describes the lines, which children in other languages
+/// read and write as well.
+func runChild(_ words: some Collection<String>) throws {
+  let settings = try ChildSettings(words)
+  let keys = try KeyKind(settings.text("keys") ?? "int")
+  let values = try ValueKind(settings.text("values") ?? "object")
+  try withRival(
+    settings.variant == "larder-batch" ? "larder" : settings.variant, keys: keys, values: values,
+    ChildVisitor(settings: settings))
+}
+
+private struct ChildVisitor: RivalVisitor {
+  let settings: ChildSettings
+
+  func visit<R: Rival>(_ type: R.Type) throws {
+    if settings.text("operation") == nil {
+      return try serve(FillingBench<R>(limits: settings.limits))
+    }
+    switch settings.text("operation") {
+    case "get":
+      if settings.variant == "larder-batch" {
+        try serve(BatchBench<R.Key, R.Value>(settings))
+      } else {
+        try serve(StepBench<R, GetStep>(settings))
+      }
+    case "mixed": try serve(StepBench<R, MixedStep>(settings))
+    case "put": try serve(StepBench<R, PutStep>(settings))
+    case "read-through":
+      if settings.text("costs") == nil {
+        try serve(StepBench<R, ReadThroughStep>(settings))
+      } else if settings.number("cost-limit") == 0 {
+        try serve(StepBench<R, SizedReadThroughStep>(settings))
+      } else {
+        try serve(StepBench<R, CostedReadThroughStep>(settings))
+      }
+    default: throw Failure("there is no such operation")
+    }
+  }
+
+  private func serve(_ bench: some ChildBench) throws {
+    report(ChildReply())  // set up, ready
+    while let line = readLine() {
+      let words = line.split(separator: " ").map(String.init)
+      let numbers = words.dropFirst().map { Double($0) ?? 0 }
+      report(try bench.perform(words.first ?? "", numbers))
+    }
+  }
+
+  private func report(_ reply: ChildReply) {
+    let encoder = JSONEncoder()
+    guard let line = try? encoder.encode(reply) else { preconditionFailure("cannot be encoded") }
+    FileHandle.standardOutput.write(line + [UInt8(ascii: "\n")])
+  }
+}
+
+/// What performs the commands of the parent.
+protocol ChildBench {
+  func perform(_ command: String, _ numbers: [Double]) throws -> ChildReply
+}
+
+/// A line from a child: what one command measured.
+struct ChildReply: Codable {
+  var operations: Int?
+  var wallNs: Double?  // from the first thread's start to the last one's end
+  var cpuNs: Double?  // of all threads together
+  var hits: Int?
+  var hitCosts: Int?
+  var timerNs: Double?  // what timing one operation costs; already subtracted
+  /// Pairs of nanoseconds and how many operations took about as long.
+  var histogram: [[Double]]?
+  var residentBytes: Double?
+  var allocatedBytes: Double?  // by the allocator's own count
+  var steps: [GrowthStep]?
+  var note: String?
+}
+
+/// The insertions from the end of the last step up to `entries`.
+struct GrowthStep: Codable {
+  var entries: Int
+  var operations: Int
+  var wallNs: Double
+  var cpuNs: Double
+  var histogram: [[Double]]
+}

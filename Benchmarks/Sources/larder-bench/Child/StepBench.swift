@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import CBench
+
+/// Repeats one step over a stream of requests with one implementation.
+///
+///     round FIRST COUNT LEAD           LEAD requests outside the clock, then COUNT inside it
+///     latency FIRST COUNT LEAD RATE    the same, every request timed by itself; RATE requests a
+///                                      second over all threads, 0 for one after the other
+///
+/// The implementation is filled once, outside the clock, or with `fresh=1` made anew and empty for
+/// every command.
+final class StepBench<R: Rival, S: Step>: ChildBench {
+  private let requests: Requests<R.Key>
+  private let threads: Int
+  private let limits: Limits
+  private let kept: R?
+  private lazy var clock = TickClock()
+
+  init(_ settings: ChildSettings) throws {
+    requests = try Requests(
+      keyFile: settings.text("stream"), costFile: settings.text("costs"))
+    threads = settings.number("threads")
+    limits = settings.limits
+    if settings.text("fresh") == "1" {
+      kept = nil
+      return
+    }
+    let rival = R(limits)
+    if let fill = settings.text("fill") {
+      for number in try mapped(fill, as: UInt64.self) {
+        rival.put(R.Value(number), for: R.Key(number: number))
+      }
+    }
+    kept = rival
+  }
+
+  func perform(_ command: String, _ numbers: [Double]) throws -> ChildReply {
+    let rate = command == "latency" && numbers.count == 4 ? numbers[3] : 0
+    guard command == "round" && numbers.count == 3 || command == "latency" && numbers.count == 4
+    else { throw Failure("a child cannot '\(command)' so") }
+    let lead = Int(numbers[0])..<Int(numbers[0] + numbers[2])
+    let timed = lead.upperBound..<lead.upperBound + Int(numbers[1])
+    return command == "round" ? round(lead, timed) : latency(lead, timed, rate)
+  }
+
+  private func share(_ thread: Int, of range: Range<Int>) -> Share {
+    Share(first: range.lowerBound + thread, end: range.upperBound, by: threads)
+  }
+
+  private func round(_ lead: Range<Int>, _ timed: Range<Int>) -> ChildReply {
+    let rival = kept ?? R(limits)
+    let (requests, leads) = (requests, (0..<threads).map { share($0, of: lead) })
+    let shares = (0..<threads).map { share($0, of: timed) }
+    let team = runTogether(
+      threads, preparation: { _ = run(S.self, rival, requests, leads[$0]) },
+      { run(S.self, rival, requests, shares[$0]) })
+    return withExtendedLifetime(rival) { reply(team, team.results, timed.count) }
+  }
+
+  private func latency(_ lead: Range<Int>, _ timed: Range<Int>, _ rate: Double) -> ChildReply {
+    let rival = kept ?? R(limits)
+    let clock = clock
+    let interval = rate > 0 ? 1e9 / rate * Double(threads) / clock.nanosecondsPerTick : 0
+    let (requests, leads) = (requests, (0..<threads).map { share($0, of: lead) })
+    let shares = (0..<threads).map { share($0, of: timed) }
+    let team = runTogether(
+      threads, preparation: { _ = run(S.self, rival, requests, leads[$0]) },
+      { thread in
+        var histogram = Histogram()
+        let tally = runTimed(
+          S.self, rival, requests, shares[thread], interval: interval, clock: clock,
+          into: &histogram)
+        return (tally: tally, histogram: histogram)
+      })
+    var histogram = Histogram()
+    for result in team.results { histogram.add(result.histogram) }
+    var reply = withExtendedLifetime(rival) {
+      self.reply(team, team.results.map(\.tally), timed.count)
+    }
+    reply.timerNs = clock.overheadNanoseconds
+    reply.histogram = histogram.pairs(clock)
+    return reply
+  }
+
+  private func reply<Result>(
+    _ team: TeamResult<Result>, _ tallies: [Tally], _ operations: Int
+  ) -> ChildReply {
+    var total = Tally()
+    for tally in tallies { total.add(tally) }
+    return ChildReply(
+      operations: operations, wallNs: team.wall, cpuNs: team.cpu, hits: total.hits,
+      hitCosts: total.hitCosts)
+  }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import CBench
+
+/// What one request does. Types, not closures, so that every loop is specialised for its step.
+protocol Step: SendableMetatype {
+  static func apply<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally)
+}
+
+/// What the requests of one thread found.
+struct Tally {
+  var hits = 0
+  /// The costs of requests that hit; kept only by steps that have costs.
+  var hitCosts = 0
+  /// Values are summed, and the sum is consumed, so that no lookup can be dropped.
+  var sum: UInt64 = 0
+
+  mutating func add(_ other: Tally) {
+    hits += other.hits
+    hitCosts += other.hitCosts
+  }
+}
+
+/// A lookup.
+enum GetStep: Step {
+  @inline(__always)
+  static func apply<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally
+  ) {
+    guard let number = rival.read(requests.keys[index]) else { return }
+    tally.sum &+= number
+    tally.hits += 1
+  }
+}
+
+/// A lookup, and an insertion when it missed.
+enum ReadThroughStep: Step {
+  @inline(__always)
+  static func apply<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally
+  ) {
+    let key = requests.keys[index]
+    if let number = rival.read(key) {
+      tally.sum &+= number
+      tally.hits += 1
+    } else {
+      rival.put(R.Value(UInt64(index)), for: key)
+    }
+  }
+}
+
+/// As ``ReadThroughStep``, and adds up the costs of hits. The cache is not told of any.
+enum SizedReadThroughStep: Step {
+  @inline(__always)
+  static func apply<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally
+  ) {
+    let hits = tally.hits
+    ReadThroughStep.apply(rival, requests, index, &tally)
+    if tally.hits > hits { tally.hitCosts += Int(requests.costs[index]) }
+  }
+}
+
+/// As ``SizedReadThroughStep``, for caches that are bounded by costs.
+enum CostedReadThroughStep: Step {
+  @inline(__always)
+  static func apply<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally
+  ) {
+    let key = requests.keys[index]
+    let cost = Int(requests.costs[index])
+    if let number = rival.read(key) {
+      tally.sum &+= number
+      tally.hits += 1
+      tally.hitCosts += cost
+    } else {
+      rival.put(R.Value(UInt64(index)), for: key, cost: cost)
+    }
+  }
+}
+
+/// Three lookups for one insertion or replacement, in an order that no branch predictor learns.
+enum MixedStep: Step {
+  @inline(__always)
+  static func apply<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally
+  ) {
+    if scattered(UInt64(index)) & 3 == 0 {
+      rival.put(R.Value(UInt64(index)), for: requests.keys[index])
+      tally.hits += 1
+    } else {
+      GetStep.apply(rival, requests, index, &tally)
+    }
+  }
+}
+
+/// An insertion.
+enum PutStep: Step {
+  @inline(__always)
+  static func apply<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally
+  ) {
+    rival.put(R.Value(UInt64(index)), for: requests.keys[index])
+  }
+}
+
+/// Every `by`-th request from `first` to before `end`: what one of `by` threads has to do.
+struct Share {
+  let first: Int
+  let end: Int
+  let by: Int
+}
+
+/// The loop inside the clock.
+@inline(never)
+func run<R: Rival, S: Step>(
+  _ step: S.Type, _ rival: R, _ requests: Requests<R.Key>, _ share: Share
+) -> Tally {
+  var tally = Tally()
+  var index = share.first
+  while index < share.end {
+    S.apply(rival, requests, index, &tally)
+    index += share.by
+  }
+  lb_consume(tally.sum)
+  return tally
+}
+
+/// The same with each request's own time.
+///
+/// Closed loop (`interval` 0): the next request begins when the last one has ended. Open loop:
+/// request number i is due `interval` ticks after number i - 1, whatever became of the earlier ones,
+/// and its time counts from the moment it was due. A stall is then counted for every request that
+/// arrives meanwhile (no coordinated omission).
+@inline(never)
+func runTimed<R: Rival, S: Step>(
+  _ step: S.Type, _ rival: R, _ requests: Requests<R.Key>, _ share: Share,
+  interval: Double, clock: TickClock, into histogram: inout Histogram
+) -> Tally {
+  var tally = Tally()
+  let start = lb_ticks_begin()
+  var due = 0.0
+  var index = share.first
+  while index < share.end {
+    if interval > 0 {
+      clock.wait(until: start &+ UInt64(due))
+    }
+    let begin = interval > 0 ? start &+ UInt64(due) : lb_ticks_begin()
+    S.apply(rival, requests, index, &tally)
+    histogram.record(lb_ticks_end() &- begin)
+    due += interval
+    index += share.by
+  }
+  lb_consume(tally.sum)
+  return tally
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import PolicyFacts
+
+/// What `memory` and `growth` have in common: caches that are only filled, each in a process of its
+/// own. Of the hand-written implementations one variant does: the lock matters to neither.
+struct Filling {
+  let entries: [Int]
+  let keys: KeyKind
+  let values: ValueKind
+  let json: String?
+  let arguments: Arguments
+  private let implementations: [Implementation]
+  private let policy: String?
+
+  init(
+    _ words: some Sequence<String>, _ command: String, entries defaults: [Int],
+    options: Set<String>
+  ) throws {
+    arguments = try Arguments(
+      words,
+      options: options.union(
+        ["--entries", "--keys", "--values", "--against", "--policy", "--json"]))
+    try arguments.refuseOperands(of: command)
+    entries = try arguments.positiveIntegers("--entries", default: defaults).sorted()
+    keys = try arguments.choice("--keys", default: .int)
+    values = try arguments.choice("--values", default: .int)
+    implementations = try arguments.list("--against", default: SideBySide.defaultNames)
+      .map(Implementation.init(named:))
+      .filter { !["larder-lend", "larder-batch"].contains($0.name) }
+    policy = try arguments.text("--policy").map {
+      try EvictionPolicy.choose($0, hasCosts: false).rawValue
+    }
+    json = arguments.text("--json")
+  }
+
+  func subjects(_ results: inout Results) -> [(Implementation, Implementation.Variant)] {
+    RivalPrograms.available(implementations, &results).map { ($0, $0.variants[0]) }
+  }
+
+  /// A process with an empty cache, ready to fill it.
+  func child(
+    _ subject: (Implementation, Implementation.Variant), capacity: Int
+  ) throws -> Child {
+    var words = [
+      "keys": keys.rawValue, "values": values.rawValue, "capacity": String(capacity),
+    ]
+    if subject.0.isLarder { words["policy"] = policy }
+    let child = try Child(subject.1, of: subject.0, words)
+    try child.ready()
+    return child
+  }
+
+  func growth(
+    of subject: (Implementation, Implementation.Variant), seconds: Double
+  ) throws -> ChildReply {
+    try child(subject, capacity: entries.last ?? 0).perform(
+      "growth \(seconds) " + entries.map(String.init).joined(separator: " "))
+  }
+
+  func row(_ workload: String, _ implementation: Implementation, _ entries: Int) -> Row {
+    Row(
+      workload: workload,
+      policy: implementation.isLarder ? policy ?? EvictionPolicy.default.rawValue : nil,
+      implementation: implementation.name, keys: keys.rawValue, values: values.rawValue,
+      threads: 1, entries: entries, capacity: entries)
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `larder-bench latency`: how long single operations take.
+struct Latency: Command {
+  static let name = "latency"
+  static let summary = "percentiles of the time of single operations"
+  static let help = """
+    Usage: larder-bench latency [options]
+
+    Times every operation by itself and prints percentiles in nanoseconds. What timing an operation
+    costs is measured, subtracted, and stated. Without --rate each thread begins an operation when
+    its last one has ended. With it operations are due at fixed moments, whatever became of the
+    earlier ones, and their time counts from then: no coordinated omission.
+
+      --rate N               operations a second over all threads
+    \(SideBySide.help)
+    \(Method.help)
+    """
+
+  private let sideBySide: SideBySide
+  private let rate: Double
+
+  init(_ words: some Sequence<String>) throws {
+    let arguments = try Arguments(
+      words, options: SideBySide.options.union(Method.options).union(["--rate"]),
+      flags: Method.flags)
+    sideBySide = try SideBySide(arguments, Self.name)
+    rate = arguments.has("--rate") ? try arguments.positiveNumber("--rate", default: 1) : 0
+    if sideBySide.plan.implementations.contains(where: { $0.name == "larder-batch" }) {
+      throw Failure("larder-batch looks up many keys at once: its operations have no own time")
+    }
+  }
+
+  func run() throws -> Bool {
+    var results = try Results(path: sideBySide.json)
+    let progress = Progress()
+    defer { progress.finish() }
+    var plan = sideBySide.plan
+    plan.rate = rate
+    let outcomes = try plan.outcomes(&results, progress)
+    progress.finish()
+    var table = Table(
+      [
+        "implementation", "workload", "threads", "p50", "p90", "p99", "p99.9", "p99.99", "max",
+        "timer", "spread",
+      ], textColumns: ["workload"])
+    for outcome in outcomes {
+      let row = Row(outcome)
+      results.rows.append(row)
+      let times =
+        row.percentiles.map {
+          [$0.p50, $0.p90, $0.p99, $0.p999, $0.p9999, $0.max].map { fixed($0, 0) }
+        } ?? [String](repeating: "refused", count: 6)
+      table.add(
+        [outcome.title, row.workload, String(outcome.configuration.threads)] + times + [
+          fixed(outcome.timer, 1), fixed(100 * outcome.spread, 1) + " %",
+        ])
+    }
+    print(table.markdown)
+    let loop = rate > 0 ? "open loop, \(fixed(rate, 0)) operations/s" : "closed loop"
+    print("\n(Nanoseconds, \(loop); the timer's own cost, in its column, is subtracted.)")
+    print("(\(results.caption))")
+    try results.write()
+    return !results.complainAboutSpread(plan.method)
+  }
+}

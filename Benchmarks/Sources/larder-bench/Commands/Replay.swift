@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import PolicyFacts
+
+/// `larder-bench replay`: recorded requests through several caches and policies, one table.
+struct Replay: Command {
+  static let name = "replay"
+  static let summary = "recorded requests: miss ratios and times, by policy and size"
+  static let help = """
+    Usage: larder-bench replay [TRACE ...] [options]
+
+    Replays request traces, *.u64.zst or *.rec12.zst: every request is a lookup, followed by an
+    insertion when the key was missing, from an empty cache on. Without TRACE: the trace in Traces/.
+
+      --size F[,...]         capacity as a fraction of the trace's unique keys (default 0.1)
+      --entries N[,...]      capacity in entries
+      --bytes V[,...]        capacity in bytes, for traces with sizes: a whole number, or a fraction
+                             such as 0.1 of the sum of the sizes of all keys
+      --policy NAME[,...]    Larder's policies: \(EvictionPolicy.list)
+                             (default \(EvictionPolicy.default.rawValue)); or all
+      --against NAME[,...]   implementations (default larder alone when there is --policy, otherwise
+                             \(SideBySide.defaultNames.joined(separator: ",")))
+      --threads N            threads that share the requests, every N-th each (default 1)
+      --shards N             Larder's shards (default: its own choice)
+      --values KIND          object (default), 64 bytes of payload, or int
+      --samples N            timed repetitions (default 5); 1 for miss ratios alone
+      --full                 also percentiles of the time of a request, and bytes per entry
+      --max-spread F         as in throughput (default 0.25)
+      --accept-spread        as in throughput
+      --json FILE            also write the results there
+    """
+
+  private let method: Method
+  private let values: ValueKind
+  private let threads: Int
+  private let shards: Int?
+  private let isFull: Bool
+  private let implementations: [Implementation]
+  private let policyNames: [String]
+  private let cases: [(trace: Trace, limit: ReplayLimit)]
+  private let json: String?
+
+  init(_ words: some Sequence<String>) throws {
+    let arguments = try Arguments(
+      words,
+      options: [
+        "--size", "--entries", "--bytes", "--policy", "--against", "--threads", "--shards",
+        "--values", "--samples", "--max-spread", "--json",
+      ], flags: Method.flags.union(["--full"]))
+    method = try Method(arguments, samples: 5)
+    values = try arguments.choice("--values", default: .object)
+    threads = try arguments.positiveInteger("--threads", default: 1)
+    shards = try arguments.optionalPositiveInteger("--shards")
+    isFull = arguments.has("--full")
+    let hasCosts = arguments.has("--bytes")
+    policyNames = try arguments.list("--policy", default: [EvictionPolicy.default.rawValue]).flatMap
+    { name in
+      name == "all"
+        ? EvictionPolicy.allCases.filter { hasCosts || !$0.ordersByCost }.map(\.rawValue)
+        : [try EvictionPolicy.choose(name, hasCosts: hasCosts).rawValue]
+    }
+    implementations = try arguments.list(
+      "--against", default: arguments.has("--policy") ? ["larder"] : SideBySide.defaultNames
+    ).map(Implementation.init(named:)).filter { $0.workloads.contains(.readThrough) }
+    let limits = try ReplayLimit.all(arguments)
+    let paths =
+      try arguments.operands.isEmpty
+      ? [benchmarksPath("Traces/tw_c52.rec12.zst")] : arguments.operands
+    var cases: [(Trace, ReplayLimit)] = []
+    for path in paths {
+      let trace = try Trace(path: path)
+      for limit in limits { cases.append((trace, try limit.resolved(for: trace))) }
+    }
+    self.cases = cases
+    json = arguments.text("--json")
+  }
+
+  func run() throws -> Bool {
+    var results = try Results(path: json)
+    let scratch = try ScratchDirectory()
+    let available = RivalPrograms.available(implementations, &results)
+    let progress = Progress()
+    defer { progress.finish() }
+    var comparisons: [(comparison: Comparison, trace: Trace)] = []
+    var last: (path: String, keys: NumberFile, costs: NumberFile?)?
+    for (trace, limit) in cases {
+      if last?.path != trace.path {
+        last = (
+          trace.path, try NumberFile(trace.keys, in: scratch),
+          trace.sizes.isEmpty ? nil : try NumberFile(trace.sizes, in: scratch)
+        )
+      }
+      for (index, policy) in policyNames.enumerated() {
+        var configuration = Configuration(
+          workload: Self.name, operation: "read-through", capacity: 0, stream: last!.keys)
+        limit.apply(to: &configuration)
+        configuration.costs = last!.costs
+        configuration.trace = trace.name
+        configuration.entries = trace.uniqueKeys
+        configuration.policy = policy
+        configuration.shards = shards
+        configuration.threads = threads
+        configuration.values = values
+        configuration.isReplay = true
+        // Rivals have one policy each: they are measured once, beside Larder's first.
+        let able = available.filter {
+          ($0.isLarder || index == 0) && (configuration.costLimit == 0 || $0.hasCosts || !$0.evicts)
+        }
+        let comparison = Comparison(
+          configuration: configuration, implementations: able, method: method)
+        comparison.announce(to: progress)
+        comparisons.append((comparison, trace))
+      }
+    }
+    var table = ReplayTable(isFull: isFull, threads: threads)
+    for (comparison, trace) in comparisons {
+      let outcomes = try comparison.measure(progress)
+      let extras = isFull ? try ReplayExtras.measure(comparison, progress) : [:]
+      for outcome in outcomes {
+        results.rows.append(
+          table.add(outcome, trace, extras[outcome.implementation.name], limit: comparison))
+      }
+    }
+    progress.finish()
+    print(table.markdown)
+    print("\n(\(results.caption))")
+    try results.write()
+    return !results.complainAboutSpread(method)
+  }
+}

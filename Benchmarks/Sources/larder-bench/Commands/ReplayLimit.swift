@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How large the cache of a replay is.
+enum ReplayLimit {
+  case fraction(Double)
+  case entries(Int)
+  case bytes(Int)
+  case fractionOfBytes(Double)
+
+  static func all(_ arguments: Arguments) throws -> [ReplayLimit] {
+    let given = ["--size", "--entries", "--bytes"].filter(arguments.has)
+    guard given.count < 2 else { throw Failure("\(given[0]) and \(given[1]) exclude each other") }
+    if arguments.has("--entries") {
+      return try arguments.positiveIntegers("--entries", default: []).map { .entries($0) }
+    }
+    if arguments.has("--bytes") {
+      return try arguments.list("--bytes", default: []).map { word in
+        if word.contains(".") {
+          return .fractionOfBytes(try Arguments.fraction(word, for: "--bytes"))
+        }
+        guard let bytes = Int(word), bytes > 0 else {
+          throw Failure("--bytes must be a whole number above 0 or a fraction, not '\(word)'")
+        }
+        return .bytes(bytes)
+      }
+    }
+    return try arguments.list("--size", default: ["0.1"]).map {
+      .fraction(try Arguments.fraction($0, for: "--size"))
+    }
+  }
+
+  /// The same in entries or bytes.
+  func resolved(for trace: Trace) throws -> ReplayLimit {
+    switch self {
+    case .entries: return self
+    case .fraction(let fraction):
+      let entries = Self.share(fraction, of: trace.uniqueKeys)
+      guard entries > 0 else {
+        throw Failure(
+          "\(trace.path): --size \(fraction) of \(trace.uniqueKeys) unique keys is no entry")
+      }
+      return .entries(entries)
+    case .bytes, .fractionOfBytes:
+      guard let footprint = trace.footprint else {
+        throw Failure("\(trace.path): --bytes needs a trace with sizes, *.rec12.zst")
+      }
+      guard case .fractionOfBytes(let fraction) = self else { return self }
+      let bytes = Self.share(fraction, of: footprint)
+      guard bytes > 0 else {
+        throw Failure("\(trace.path): --bytes \(fraction) of \(footprint) bytes is no byte")
+      }
+      return .bytes(bytes)
+    }
+  }
+
+  /// Rounded as most reference tables are made: halves to even.
+  private static func share(_ fraction: Double, of whole: Int) -> Int {
+    Int((fraction * Double(whole)).rounded(.toNearestOrEven))
+  }
+
+  func apply(to configuration: inout Configuration) {
+    switch self {
+    case .entries(let entries): configuration.capacity = entries
+    case .bytes(let bytes): configuration.costLimit = bytes
+    case .fraction, .fractionOfBytes: preconditionFailure("a limit that is not resolved")
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import PolicyFacts
+
+/// What `--full` adds to a replay.
+struct ReplayExtras {
+  let percentiles: Row.Percentiles
+  let bytesPerEntry: Double
+
+  /// Fewer entries would drown in what any process costs by itself, more might not fit.
+  private static let entriesForMemory = 100_000...10_000_000
+
+  static func measure(
+    _ comparison: Comparison, _ progress: Progress
+  ) throws -> [String: ReplayExtras] {
+    var timed = comparison
+    timed.rate = 0
+    let configuration = comparison.configuration
+    let bounds = entriesForMemory
+    let entries = min(max(configuration.capacity, bounds.lowerBound), bounds.upperBound)
+    var extras: [String: ReplayExtras] = [:]
+    for outcome in try timed.measure(progress) {
+      let implementation = outcome.implementation
+      var settings = configuration.settings(for: implementation)
+      settings["operation"] = nil
+      settings["capacity"] = String(entries)
+      let child = try Child(implementation.variants[0], of: implementation, settings)
+      try child.ready()
+      let resident = try child.perform("memory \(entries)").residentBytes ?? .nan
+      extras[implementation.name] = ReplayExtras(
+        percentiles: Row.Percentiles(outcome.curve!), bytesPerEntry: resident / Double(entries))
+    }
+    return extras
+  }
+}
+
+/// The table of a replay, and its rows.
+struct ReplayTable {
+  private let isFull: Bool
+  private let threads: Int
+  private var table: Table
+
+  init(isFull: Bool, threads: Int) {
+    self.isFull = isFull
+    self.threads = threads
+    let more = isFull ? ["p50", "p99", "p99.9", "bytes/entry"] : []
+    table = Table(
+      [
+        "implementation", "policy", "trace", "capacity", "hit ratio", "miss ratio",
+        "byte miss ratio", "ns/request", "CPU ns/request",
+      ] + more, textColumns: ["policy", "trace"])
+  }
+
+  var markdown: String { table.markdown }
+
+  mutating func add(
+    _ outcome: Outcome, _ trace: Trace, _ extras: ReplayExtras?, limit comparison: Comparison
+  ) -> Row {
+    let configuration = comparison.configuration
+    var row = Row(outcome)
+    row.capacity = configuration.costLimit > 0 ? configuration.costLimit : configuration.capacity
+    row.hitRatio = outcome.series.hitRatio
+    row.percentiles = extras?.percentiles
+    row.bytesPerEntry = extras?.bytesPerEntry
+    var byteMissRatio: Double?
+    if !trace.sizes.isEmpty, let hitCosts = outcome.series.hitCosts {
+      let bytes = trace.sizes.reduce(0.0) { $0 + Double($1) }
+      let rounds = Double(outcome.series.operations) / Double(trace.keys.count)
+      byteMissRatio = 1 - Double(hitCosts) / (bytes * rounds)
+      row.details.append(("byteMissRatio", JSON(byteMissRatio)))
+    }
+    row.details.append(("unit", JSON(configuration.costLimit > 0 ? "bytes" : "entries")))
+    row.details.append(("uniqueKeys", JSON(trace.uniqueKeys)))
+    let counterpart = row.policy.flatMap(EvictionPolicy.init(rawValue:))?.counterpart
+    row.details.append(("counterpart", JSON(counterpart)))
+    let times = [row.nsPerOp, row.cpuNsPerOp].map { $0.map { fixed($0, 1) } ?? "refused" }
+    let more = extras.map {
+      [$0.percentiles.p50, $0.percentiles.p99, $0.percentiles.p999].map { fixed($0, 0) }
+        + [fixed($0.bytesPerEntry, 1)]
+    }
+    table.add(
+      [
+        outcome.title, row.policy ?? "", trace.name,
+        "\(row.capacity!)\(configuration.costLimit > 0 ? " B" : "")",
+        fixed(outcome.series.hitRatio, 4), fixed(1 - outcome.series.hitRatio, 4),
+        byteMissRatio.map { fixed($0, 4) } ?? "",
+      ] + times + (more ?? []))
+    return row
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import PolicyFacts
+
+/// What `throughput` and `latency` have in common: the options that choose workloads,
+/// implementations, and the streams of keys that all of them read.
+struct SideBySide {
+  static let options: Set<String> = Method.options.union([
+    "--workload", "--keys", "--values", "--distribution", "--entries", "--capacity", "--threads",
+    "--against", "--policy", "--shards", "--json",
+  ])
+
+  static let help = """
+      --workload NAME[,...]  resident      lookups of keys that are all there (default)
+                             read-through  a lookup, and an insertion when it missed; room for a
+                                           tenth of the keys
+                             mixed         3 lookups to 1 replacement, all keys there
+                             churn         insertions of new keys into a full cache
+                             hot-key       lookups of one key
+      --keys KIND            int (default) or string, of 22 bytes
+      --values KIND          object (default), reference-counted with 64 bytes, or int
+      --distribution NAME    zipf (exact, exponent 0.99; default) or uniform
+      --entries N            number of different keys (default 1000000)
+      --capacity N           room for so many entries (default: --entries, or a tenth of it)
+      --threads N[,...]      threads that share one cache (default 1)
+      --against NAME[,...]   implementations (default
+                             \(defaultNames.joined(separator: ",")))
+      --policy NAME          Larder's policy: \(EvictionPolicy.list)
+      --shards N             Larder's shards (default: its own choice)
+      --json FILE            also write the results there
+    """
+
+  static let defaultNames = ["larder", "nscache", "dictionary", "class-lru", "index-lru"]
+
+  let plan: Plan
+  let json: String?
+
+  init(_ arguments: Arguments, _ command: String) throws {
+    try arguments.refuseOperands(of: command)
+    var plan = Plan(
+      workloads: try arguments.list("--workload", default: ["resident"]).map(Workload.init),
+      implementations: try arguments.list("--against", default: Self.defaultNames)
+        .map(Implementation.init(named:)),
+      method: try Method(arguments))
+    plan.threads = try arguments.positiveIntegers("--threads", default: [1])
+    guard plan.threads.allSatisfy({ $0 <= 1024 }) else {
+      throw Failure("--threads is at most 1024")
+    }
+    plan.keys = try arguments.choice("--keys", default: .int)
+    plan.values = try arguments.choice("--values", default: .object)
+    plan.distribution = try arguments.choice("--distribution", default: .zipf)
+    plan.entries = try arguments.positiveInteger("--entries", default: plan.entries)
+    plan.capacity = try arguments.optionalPositiveInteger("--capacity")
+    plan.policy = try arguments.text("--policy").map {
+      try EvictionPolicy.choose($0, hasCosts: false).rawValue
+    }
+    plan.shards = try arguments.optionalPositiveInteger("--shards")
+    self.plan = plan
+    json = arguments.text("--json")
+  }
+}

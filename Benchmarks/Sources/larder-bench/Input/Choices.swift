@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import PolicyFacts
+
+/// A word of the command line that is one of a few.
+protocol Choice: RawRepresentable<String>, CaseIterable {
+  static var what: String { get }
+}
+
+extension Choice {
+  init(_ word: String) throws {
+    guard let known = Self(rawValue: word) else {
+      throw Failure("unknown \(Self.what) '\(word)'; there are \(Self.list)")
+    }
+    self = known
+  }
+
+  static var list: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}
+
+enum KeyKind: String, Choice {
+  case int, string
+  static let what = "kind of keys"
+}
+
+enum ValueKind: String, Choice {
+  case object, int
+  static let what = "kind of values"
+}
+
+enum Distribution: String, Choice {
+  case zipf, uniform
+  static let what = "distribution"
+}
+
+/// What the requests of a measurement do.
+enum Workload: String, Choice {
+  case resident
+  case readThrough = "read-through"
+  case mixed
+  case churn
+  case hotKey = "hot-key"
+  static let what = "workload"
+
+  /// The word for one request, as children know it.
+  var operation: String {
+    switch self {
+    case .resident, .hotKey: "get"
+    case .readThrough: "read-through"
+    case .mixed: "mixed"
+    case .churn: "put"
+    }
+  }
+
+  /// Room for how many entries, when nothing is said.
+  func defaultCapacity(entries: Int) -> Int {
+    switch self {
+    case .resident, .mixed, .hotKey: entries
+    case .readThrough, .churn: max(1, entries / 10)
+    }
+  }
+}
+
+extension EvictionPolicy {
+  /// The policy that a word of the command line names, for a cache with or without a limit of cost.
+  static func choose(_ word: String, hasCosts: Bool) throws -> EvictionPolicy {
+    guard let known = EvictionPolicy(rawValue: word) else {
+      throw Failure("unknown policy '\(word)'; there are \(list)")
+    }
+    guard hasCosts || !known.ordersByCost else {
+      throw Failure("policy '\(word)' needs costs: it is for replay --bytes")
+    }
+    return known
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The requests of one workload: the keys put before the clock starts, and those requested.
+struct KeyStreams {
+  let fill: [UInt64]
+  let stream: [UInt64]
+
+  /// - Parameter requests: How many the stream has at least; a measurement that wants more begins
+  ///   again at its start.
+  init(
+    _ workload: Workload, _ distribution: Distribution, entries: Int, capacity: Int, requests: Int
+  ) {
+    switch workload {
+    case .hotKey:
+      fill = shuffledKeys(entries, seed: 4)
+      stream = [UInt64](repeating: fill[fill.count / 2], count: requests)
+    case .churn:
+      // New keys for ever: when the stream begins anew, its first keys have left long ago.
+      let count = max(requests, 8 * capacity)
+      fill = (0..<UInt64(capacity)).map { scattered(UInt64(count) + $0) }
+      stream = (0..<UInt64(count)).map(scattered)
+    case .resident, .mixed, .readThrough:
+      stream =
+        switch distribution {
+        case .zipf: ZipfSampler(keys: entries).stream(count: requests, seed: 3)
+        case .uniform: uniformStream(over: entries, count: requests, seed: 3)
+        }
+      // Read-through caches fill themselves: with what was requested last, not with any keys.
+      fill = workload == .readThrough ? stream : shuffledKeys(entries, seed: 4)
+    }
+  }
+}
+
+/// Numbers in a file of their own, for children to map.
+struct NumberFile {
+  let path: String
+  let count: Int
+
+  init<Number: FixedWidthInteger>(_ numbers: [Number], in directory: ScratchDirectory) throws {
+    path = directory.newPath()
+    count = numbers.count
+    let data = numbers.withUnsafeBytes { Data($0) }
+    guard FileManager.default.createFile(atPath: path, contents: data) else {
+      throw Trouble("\(path) cannot be written")
+    }
+  }
+}
+
+/// A directory that is gone when the program ends, or is interrupted.
+final class ScratchDirectory {
+  private let path: String
+  private var files = 0
+
+  init() throws {
+    var template = Array((NSTemporaryDirectory() + "/larder-bench-XXXXXX").utf8CString)
+    guard mkdtemp(&template) != nil else { throw Trouble("no temporary directory") }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    Cleanup.shared.add(path)
+  }
+
+  func newPath() -> String {
+    files += 1
+    return "\(path)/\(files)"
+  }
+
+  deinit { Cleanup.shared.remove(path) }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// One implementation in a process of its own, which does its timing itself.
+final class Child {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private var unread = Data()
+  private let name: String
+
+  /// Starts the process. `settings` become `name=value` words; the set-up goes on until ``ready()``.
+  init(
+    _ variant: Implementation.Variant, of implementation: Implementation,
+    _ settings: [String: String]
+  ) throws {
+    name = variant.name
+    let words = settings.map { "\($0)=\($1)" }.sorted()
+    switch implementation.home {
+    case .swift:
+      process.executableURL = URL(fileURLWithPath: CommandLine.executablePath)
+      process.arguments = [childCommand, variant.name] + words
+    case .elsewhere:
+      process.executableURL = URL(fileURLWithPath: try RivalPrograms.path(of: implementation))
+      process.arguments = [variant.name] + words
+    }
+    process.standardInput = input
+    process.standardOutput = output
+    do { try process.run() } catch { throw Trouble("\(name) cannot be started: \(error)") }
+    Cleanup.shared.add(child: process.processIdentifier)
+  }
+
+  deinit {
+    try? input.fileHandleForWriting.close()
+    // Its work is done; the destruction of a large cache is not waited for.
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    Cleanup.shared.forget(child: process.processIdentifier)
+  }
+
+  /// Waits for the end of the set-up.
+  func ready() throws { _ = try reply() }
+
+  func perform(_ command: String) throws -> ChildReply {
+    do {
+      try input.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
+    } catch { throw Trouble("\(name) has ended early") }
+    return try reply()
+  }
+
+  private func reply() throws -> ChildReply {
+    while true {
+      if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = unread[unread.startIndex..<end]
+        unread = Data(unread[(end + 1)...])
+        guard let reply = try? JSONDecoder().decode(ChildReply.self, from: line) else {
+          throw Trouble("\(name) answered \(String(decoding: line, as: UTF8.self))")
+        }
+        return reply
+      }
+      let more = output.fileHandleForReading.availableData
+      if more.isEmpty {
+        process.waitUntilExit()
+        throw Trouble("\(name) has ended early, with status \(process.terminationStatus)")
+      }
+      unread += more
+    }
+  }
+}
+
+extension CommandLine {
+  /// The running program's own file, also when it was found by PATH.
+  static var executablePath: String {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? arguments[0]
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one implementation showed in a comparison: the better of its variants.
+struct Outcome {
+  let implementation: Implementation
+  let configuration: Configuration
+  let lock: String?
+  let series: Series
+  let curve: LatencyCurve?
+  let timer: Double
+  let spread: Double
+  let isRefused: Bool
+  /// All variants and what they took, where there are several.
+  let variants: [(lock: String, judged: Double)]
+
+  /// For tables.
+  var title: String { implementation.title + (lock.map { ", \($0)" } ?? "") }
+}
+
+/// Measures implementations side by side: A B C, B C A, …, each in a process of its own. Whatever
+/// slows the machine for a while meets all of them alike.
+struct Comparison {
+  let configuration: Configuration
+  let implementations: [Implementation]
+  let method: Method
+  /// nil measures throughput; otherwise latency at this rate, 0 for a closed loop.
+  var rate: Double?
+
+  private var variants: [(Implementation, Implementation.Variant)] {
+    implementations.flatMap { implementation in
+      implementation.variants.map { (implementation, $0) }
+    }
+  }
+
+  private var warmsUp: Bool { method.samples > 1 }
+
+  func announce(to progress: Progress) {
+    for (implementation, variant) in variants {
+      let label = "\(variant.name): \(configuration.label)"
+      progress.expect(1, of: "set-up of \(label)")
+      progress.expect(1 + method.samples, of: label)
+      if warmsUp { progress.expect(implementation.warmUps, of: label) }
+    }
+  }
+
+  func measure(_ progress: Progress) throws -> [Outcome] {
+    let contenders = try variants.map { try Contender($0, $1, configuration) }
+    for contender in contenders {
+      try progress.unit(of: "set-up of \(contender.label)") { try contender.ready() }
+      try progress.unit(of: contender.label) { try contender.probe(atMost: method.operations) }
+    }
+    if warmsUp {
+      for contender in contenders {
+        for _ in 0..<contender.implementation.warmUps {
+          try progress.unit(of: contender.label) { try contender.warmUp() }
+        }
+      }
+    }
+    var round = 0
+    // Repetitions that lie too far apart get as many again to come together.
+    while round < method.samples || round < 2 * method.samples && contenders.contains(where: isWide)
+    {
+      for turn in contenders.indices {
+        let contender = contenders[(turn + round) % contenders.count]
+        try progress.unit(of: contender.label) {
+          if let rate { try contender.sampleLatency(rate: rate) } else { try contender.sample() }
+        }
+      }
+      round += 1
+    }
+    return implementations.map { implementation in
+      outcome(of: contenders.filter { $0.implementation.name == implementation.name })
+    }
+  }
+
+  private func isWide(_ contender: Contender) -> Bool {
+    contender.series.spread(threads: configuration.threads) > method.maximumSpread
+  }
+
+  private func outcome(of variants: [Contender]) -> Outcome {
+    let threads = configuration.threads
+    let best = variants.min {
+      $0.series.judged(threads: threads) < $1.series.judged(threads: threads)
+    }!
+    return Outcome(
+      implementation: best.implementation, configuration: configuration, lock: best.variant.lock,
+      series: best.series, curve: rate == nil ? nil : best.curve, timer: best.timer,
+      spread: best.series.spread(threads: threads), isRefused: isWide(best),
+      variants: variants.compactMap { variant in
+        variant.variant.lock.map { ($0, variant.series.judged(threads: threads)) }
+      })
+  }
+}

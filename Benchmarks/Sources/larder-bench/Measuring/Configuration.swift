@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is measured: the same for every implementation of a comparison.
+struct Configuration {
+  var workload: String
+  var operation: String
+  var keys = KeyKind.int
+  var values = ValueKind.object
+  var threads = 1
+  var entries: Int?
+  var capacity: Int
+  var costLimit = 0
+  var policy: String?
+  var shards: Int?
+  var fill: NumberFile?
+  var stream: NumberFile
+  var costs: NumberFile?
+  var trace: String?
+  /// Every repetition takes the whole stream and begins with an empty cache.
+  var isReplay = false
+
+  /// The words that children are started with.
+  func settings(for implementation: Implementation) -> [String: String] {
+    var words = [
+      "operation": operation, "keys": keys.rawValue, "values": values.rawValue,
+      "threads": String(threads), "capacity": String(capacity), "cost-limit": String(costLimit),
+      "stream": stream.path,
+    ]
+    words["fill"] = fill?.path
+    words["costs"] = costs?.path
+    if isReplay { words["fresh"] = "1" }
+    if implementation.isLarder {
+      words["policy"] = policy
+      words["shards"] = shards.map(String.init)
+    }
+    return words
+  }
+
+  /// What the line of progress calls it.
+  var label: String {
+    let place = trace ?? workload
+    let limit = costLimit > 0 ? "\(costLimit) bytes" : "\(capacity) entries"
+    let team = "\(threads) thread\(threads == 1 ? "" : "s")"
+    return [place, policy, limit, team].compactMap { $0 }.joined(separator: ", ")
+  }
+}
+
+/// How often and how strictly.
+struct Method {
+  static let options: Set<String> = ["--samples", "--operations", "--max-spread"]
+  static let flags: Set<String> = ["--accept-spread"]
+  static let help = """
+      --samples N            timed repetitions of each implementation (default 9)
+      --operations N         operations of a repetition at most (default 1048576); slow
+                             implementations do fewer, about half a second's
+      --max-spread F         refuse results whose middle half lies further apart than this share
+                             of the median (default 0.25)
+      --accept-spread        never refuse
+    """
+
+  var samples: Int
+  var operations: Int
+  var maximumSpread: Double
+
+  init(_ arguments: Arguments, samples defaultSamples: Int = 9) throws {
+    samples = try arguments.positiveInteger("--samples", default: defaultSamples)
+    operations = try arguments.positiveInteger("--operations", default: 1 << 20)
+    maximumSpread = try arguments.positiveNumber("--max-spread", default: 0.25)
+    if arguments.has("--accept-spread") { maximumSpread = .infinity }
+  }
+
+  /// Requests that a stream needs, so that neither branch predictors nor caches learn it by heart.
+  var requests: Int { 4 * operations }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One variant of an implementation in a comparison: its process, where it is in the stream, and
+/// what it has shown so far.
+final class Contender {
+  let implementation: Implementation
+  let variant: Implementation.Variant
+  let label: String
+  private(set) var series = Series()
+  private(set) var curve = LatencyCurve()
+  private(set) var timer = 0.0
+  private let configuration: Configuration
+  private let child: Child
+  private var position = 0
+  private var operations = 0
+
+  init(
+    _ implementation: Implementation, _ variant: Implementation.Variant,
+    _ configuration: Configuration
+  ) throws {
+    self.implementation = implementation
+    self.variant = variant
+    self.configuration = configuration
+    label = "\(variant.name): \(configuration.label)"
+    child = try Child(variant, of: implementation, configuration.settings(for: implementation))
+  }
+
+  func ready() throws { try child.ready() }
+
+  /// Decides how much a repetition is, by a small one.
+  func probe(atMost most: Int) throws {
+    if configuration.isReplay {
+      operations = configuration.stream.count
+      return
+    }
+    let unit = 64 * configuration.threads
+    operations = min(most, 1 << 14) / unit * unit
+    guard operations > 0 else { throw Failure("--operations must be at least \(unit) here") }
+    let reply = try round()
+    let target = 0.5e9  // nanoseconds
+    let affordable = Int(target / max(1, (reply.wallNs ?? 1) / Double(operations)))
+    operations = max(operations, min(most, affordable) / unit * unit)
+  }
+
+  func warmUp() throws { _ = try round() }
+  func sample() throws { try series.add(try round()) }
+
+  /// One repetition with every operation's own time. `rate` is in operations a second, 0 for a
+  /// closed loop.
+  func sampleLatency(rate: Double) throws {
+    let seconds = 1.0
+    if rate > 0 { operations = min(operations, max(1024, Int(rate * seconds))) }
+    let reply = try child.perform("latency \(next()) \(rate)")
+    guard let histogram = reply.histogram else { throw Trouble("\(variant.name) has no histogram") }
+    var own = LatencyCurve()
+    own.add(histogram)
+    curve.add(histogram)
+    timer = reply.timerNs ?? 0
+    let middle = own.percentiles([0.5])[0] * Double(reply.operations ?? 0)
+    var judged = reply  // repetitions are compared by their medians
+    (judged.wallNs, judged.cpuNs) = (middle, middle)
+    try series.add(judged)
+  }
+
+  private func round() throws -> ChildReply { try child.perform("round \(next())") }
+
+  /// The part of the stream that is next: its start, its length, and the requests before the clock.
+  private func next() -> String {
+    let lead = configuration.isReplay ? 0 : min(operations / 8, 1 << 15) / 64 * 64
+    if position + lead + operations > configuration.stream.count { position = 0 }
+    defer { position += lead + operations }
+    return "\(position) \(operations) \(lead)"
+  }
+}

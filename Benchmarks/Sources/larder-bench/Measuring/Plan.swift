@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Workloads to be measured side by side: which, with what, and how many at a time.
+struct Plan {
+  var workloads: [Workload]
+  var implementations: [Implementation]
+  var method: Method
+  var threads = [1]
+  var keys = KeyKind.int
+  var values = ValueKind.object
+  var distribution = Distribution.zipf
+  var entries = 1_000_000
+  var capacity: Int?
+  var policy: String?
+  var shards: Int?
+  /// nil measures throughput; otherwise latency at this rate, 0 for a closed loop.
+  var rate: Double?
+
+  /// Measures everything. Implementations that cannot be had or have no such workload are left out,
+  /// and named in `results`.
+  func outcomes(_ results: inout Results, _ progress: Progress) throws -> [Outcome] {
+    let scratch = try ScratchDirectory()
+    let available = RivalPrograms.available(implementations, &results)
+    var comparisons: [Comparison] = []
+    for workload in workloads {
+      let able = available.filter { implementation in
+        if implementation.workloads.contains(workload) { return true }
+        results.skip("\(implementation.name) is skipped: it has no \(workload.rawValue)")
+        return false
+      }
+      if able.isEmpty { continue }
+      let capacity = capacity ?? workload.defaultCapacity(entries: entries)
+      let streams = KeyStreams(
+        workload, distribution, entries: entries, capacity: capacity, requests: method.requests)
+      var configuration = Configuration(
+        workload: workload.rawValue, operation: workload.operation, capacity: capacity,
+        stream: try NumberFile(streams.stream, in: scratch))
+      configuration.fill = try NumberFile(streams.fill, in: scratch)
+      configuration.keys = keys
+      configuration.values = values
+      configuration.entries = entries
+      configuration.policy = policy
+      configuration.shards = shards
+      for threads in threads {
+        configuration.threads = threads
+        comparisons.append(
+          Comparison(
+            configuration: configuration,
+            implementations: able.filter { threads == 1 || $0.name != "larder-batch" },
+            method: method, rate: rate))
+      }
+    }
+    for comparison in comparisons { comparison.announce(to: progress) }
+    return try comparisons.flatMap { try $0.measure(progress) }
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What one repetition took, in nanoseconds per operation.
+struct Sample {
+  let wall: Double
+  let cpu: Double
+}
+
+/// The repetitions of one contender.
+struct Series {
+  var samples: [Sample] = []
+  var operations = 0
+  var hits = 0
+  /// The costs of requests that hit; nil when the child does not add them up.
+  var hitCosts: Int? = 0
+
+  var medianWall: Double { median(samples.map(\.wall)) }
+  var medianCPU: Double { median(samples.map(\.cpu)) }
+  var minimumWall: Double { samples.map(\.wall).min()! }
+  var minimumCPU: Double { samples.map(\.cpu).min()! }
+  var hitRatio: Double { Double(hits) / Double(operations) }
+
+  /// How far the middle half of the repetitions lies apart, as a share of the median.
+  func spread(threads: Int) -> Double {
+    let sorted = samples.map { Self.countsCPU(threads) ? $0.cpu : $0.wall }.sorted()
+    guard sorted.count > 2 else { return 0 }
+    return (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / quantile(sorted, 0.5)
+  }
+
+  /// The figure by which variants and claims are compared.
+  func judged(threads: Int) -> Double { Self.countsCPU(threads) ? medianCPU : medianWall }
+
+  /// As long as every thread can have a core, processor time counts: it leaves out the neighbours.
+  /// More threads than cores wait for each other, which only the wall time shows.
+  private static func countsCPU(_ threads: Int) -> Bool {
+    threads <= ProcessInfo.processInfo.activeProcessorCount
+  }
+
+  mutating func add(_ reply: ChildReply) throws {
+    guard let count = reply.operations, let wall = reply.wallNs, let cpu = reply.cpuNs else {
+      throw Trouble("a child did not say what it measured")
+    }
+    samples.append(Sample(wall: wall / Double(count), cpu: cpu / Double(count)))
+    operations += count
+    hits += reply.hits ?? 0
+    hitCosts = hitCosts.flatMap { sum in reply.hitCosts.map { sum + $0 } }
+  }
+}
+
+func median(_ values: [Double]) -> Double { quantile(values.sorted(), 0.5) }
+
+/// Between neighbours, as R's default does it.
+private func quantile(_ sorted: [Double], _ fraction: Double) -> Double {
+  let place = fraction * Double(sorted.count - 1)
+  let below = Int(place)
+  let above = min(below + 1, sorted.count - 1)
+  return sorted[below] + (place - Double(below)) * (sorted[above] - sorted[below])
+}

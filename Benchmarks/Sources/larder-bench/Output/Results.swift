@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Everything that a command found, on its way to a JSON file.
+///
+/// The file is a list of objects. The first is the header: `machine`, `kernel`, `compiler`,
+/// `jemalloc`, `date`, `loadAverage`, `command`, `skipped` (what was not measured, and why) and
+/// `details`, which holds for every row, in their order, what a row has no place for: minima, the
+/// spread, the lock that counted, points of curves. All others are rows.
+struct Results {
+  private let machine = Machine()
+  private let path: String?
+  var rows: [Row] = []
+  private(set) var skipped: [String] = []
+
+  /// - Parameter path: Where to write. That it can be written is found out now, not after an hour.
+  init(path: String?) throws {
+    self.path = path
+    guard let path else { return }
+    let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard FileManager.default.isWritableFile(atPath: directory) else {
+      throw Failure("\(path) cannot be written")
+    }
+    var isDirectory: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),
+      isDirectory.boolValue
+    {
+      throw Failure("\(path) is a directory")
+    }
+  }
+
+  var caption: String { machine.sentence }
+
+  /// Says on stderr, once, and in the header what is not measured.
+  mutating func skip(_ reason: String) {
+    if skipped.contains(reason) { return }
+    note(reason)
+    skipped.append(reason)
+  }
+
+  /// Puts the file in its place at once: no reader finds half of it, and no interruption leaves
+  /// half of it.
+  func write() throws {
+    guard let path else { return }
+    let lines = ([header] + rows.map(\.json)).map { "  " + $0.encoded }
+    let text = "[\n" + lines.joined(separator: ",\n") + "\n]\n"
+    let draft = "\(path).\(getpid()).part"
+    Cleanup.shared.add(draft)
+    defer { Cleanup.shared.remove(draft) }
+    guard FileManager.default.createFile(atPath: draft, contents: Data(text.utf8)),
+      rename(draft, path) == 0
+    else { throw Trouble("\(path) cannot be written: \(String(cString: strerror(errno)))") }
+  }
+
+  /// The lines of stderr that say which rows were refused. Returns whether there are any.
+  func complainAboutSpread(_ method: Method) -> Bool {
+    var isRefused = false
+    for row in rows {
+      guard case .number(1)? = row.details.first(where: { $0.0 == "refused" })?.1,
+        case .number(let spread)? = row.details.first(where: { $0.0 == "spread" })?.1
+      else { continue }
+      isRefused = true
+      note(
+        "refused: \(row.implementation), \(row.trace ?? row.workload), \(row.threads ?? 1) "
+          + "thread(s): repetitions spread over \(fixed(100 * spread, 0)) % of their median, "
+          + "allowed are \(fixed(100 * method.maximumSpread, 0)) %; try an idle machine, more "
+          + "--samples, --max-spread or --accept-spread")
+    }
+    return isRefused
+  }
+
+  private var header: JSON {
+    .object([
+      ("machine", JSON("\(machine.processor), \(machine.cores) cores")),
+      ("kernel", JSON(machine.kernel)), ("compiler", JSON(machine.compiler)),
+      ("jemalloc", JSON(machine.jemalloc)), ("date", JSON(machine.date)),
+      ("loadAverage", JSON(machine.loadAverage)),
+      ("command", JSON(CommandLine.arguments.dropFirst().joined(separator: " "))),
+      ("skipped", .list(skipped.map { JSON($0) })),
+      ("details", .list(rows.map { .object($0.details) })),
+    ])
+  }
+}

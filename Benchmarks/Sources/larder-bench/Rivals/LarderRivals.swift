@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+
+/// Larder as its users write it: limits, `value(forKey:)`, `insert`, everything else by default.
+struct LarderRival<Key: RequestKey, Value: Measurable>: Rival {
+  let cache: Cache<Key, Value>
+
+  init(_ limits: Limits) { cache = Cache(limits) }
+
+  @inline(__always)
+  func read(_ key: Key) -> UInt64? { cache.value(forKey: key)?.number }
+
+  @inline(__always)
+  func put(_ value: Value, for key: Key) { cache.insert(value, forKey: key) }
+
+  @inline(__always)
+  func put(_ value: Value, for key: Key, cost: Int) { cache.insert(value, forKey: key, cost: cost) }
+}
+
+/// Larder with `withValue`, which lends the value instead of handing out a reference.
+struct LarderLending<Key: RequestKey, Value: Measurable>: Rival {
+  let cache: Cache<Key, Value>
+
+  init(_ limits: Limits) { cache = Cache(limits) }
+
+  @inline(__always)
+  func read(_ key: Key) -> UInt64? { cache.withValue(forKey: key) { $0.number } }
+
+  @inline(__always)
+  func put(_ value: Value, for key: Key) { cache.insert(value, forKey: key) }
+
+  @inline(__always)
+  func put(_ value: Value, for key: Key, cost: Int) { cache.insert(value, forKey: key, cost: cost) }
+}
+
+extension Cache {
+  fileprivate convenience init(_ limits: Limits) {
+    self.init(
+      countLimit: limits.capacity, totalCostLimit: limits.costLimit, policy: limits.policy,
+      shards: limits.shards)
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+
+/// An implementation under measurement.
+///
+/// Every implementation is driven by the same generic loops (Steps.swift), which the compiler
+/// specialises for each: no implementation pays for dynamic dispatch that another does not.
+protocol Rival<Key, Value>: Sendable {
+  associatedtype Key: RequestKey
+  associatedtype Value: Measurable
+
+  init(_ limits: Limits)
+
+  /// Looks `key` up as the implementation's users do, and reads a number out of the value found.
+  func read(_ key: Key) -> UInt64?
+  func put(_ value: Value, for key: Key)
+  /// As `put`, telling what the entry costs where the implementation wants to know.
+  func put(_ value: Value, for key: Key, cost: Int)
+}
+
+extension Rival {
+  @inline(__always)
+  func put(_ value: Value, for key: Key, cost: Int) { put(value, for: key) }
+}
+
+/// What a cache is told when it is made.
+struct Limits {
+  var capacity: Int  // entries; 0 for no limit
+  var costLimit: Int  // 0 for no limit
+  var policy: EvictionPolicy
+  var shards: Int?
+}
+
+/// A key as requests bring it.
+protocol RequestKey: Hashable, Sendable, ObjectKey {
+  /// The key with this number. Strings are new instances each time, as if parsed from a request.
+  init(number: UInt64)
+}
+
+extension UInt64: RequestKey {
+  init(number: UInt64) { self = number }
+}
+
+extension String: RequestKey {
+  /// 22 bytes, too long to be kept inside a Swift `String` or a C++ `std::string`: "user:" and the
+  /// number in 17 hexadecimal digits.
+  init(number: UInt64) {
+    self.init(unsafeUninitializedCapacity: 22) { bytes in
+      _ = bytes.initialize(from: "user:0".utf8)
+      for place in 0..<16 {
+        let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15
+        bytes[6 + place] = digit < 10 ? 48 + digit : 87 + digit
+      }
+      return 22
+    }
+  }
+}
+
+/// A value that can be made for a request and from which a number can be read, so that no lookup
+/// can be optimised away.
+protocol Measurable: Sendable, ObjectValue {
+  init(_ number: UInt64)
+  var number: UInt64 { get }
+}
+
+extension UInt64: Measurable {
+  var number: UInt64 { self }
+}
+
+/// A reference-counted value with 64 bytes of its own, 80 with Swift's object header.
+final class Payload: Measurable {
+  let number: UInt64
+  let rest: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+
+  init(_ number: UInt64) {
+    self.number = number
+    rest = (number, number, number, number, number, number, number)
+  }
+}

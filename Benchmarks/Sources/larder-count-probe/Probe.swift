@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCallgrind
+import Glibc
+import Larder
+import PolicyFacts
+
+// What `Benchmarks/count` runs under callgrind: hits, misses, insertions into a cache that grows,
+// and insertions into a full one, where each evicts. Keys and values are made outside of what is
+// counted. One thread, one shard, the default policy or the one named on the command line.
+
+/// The operations of every count; `Benchmarks/count` divides by it.
+private let operations = 20_000
+
+final class Object: Sendable {
+  let number: UInt64
+  init(_ number: UInt64) { self.number = number }
+}
+
+/// Runs all four operations with one type of keys and values.
+@inline(__always)
+private func count<Key: Hashable & Sendable, Value: Sendable>(
+  _ type: String, _ policy: EvictionPolicy, key: (UInt64) -> Key, value: (UInt64) -> Value
+) {
+  let total = UInt64(operations)
+  let spread = { (number: UInt64) in number &* 0x9E37_79B9_7F4A_7C15 }
+  let first = (0..<total).map { key(spread($0)) }
+  let second = (total..<2 * total).map { key(spread($0)) }
+  // Looked up in another order than inserted, and by other instances of the keys.
+  let resident = (0..<total).map { key(spread($0 &* 7919 % total)) }
+  let values = (0..<total).map(value)
+  let full = Cache<Key, Value>(countLimit: operations, policy: policy)
+  for (key, value) in zip(first, values) { full.insert(value, forKey: key) }
+  let empty = Cache<Key, Value>(policy: policy)
+
+  counted("hit_\(type)", wanted: operations) { found(full, resident) }
+  counted("miss_\(type)", wanted: 0) { found(full, second) }
+  counted("insert_\(type)", wanted: operations) { insert(empty, second, values) }
+  counted("evict_\(type)", wanted: operations) { insert(full, second, values) }
+}
+
+@inline(__always)
+private func found<Key, Value>(_ cache: Cache<Key, Value>, _ keys: [Key]) -> Int {
+  var found = 0
+  for key in keys where cache.value(forKey: key) != nil { found += 1 }
+  return found
+}
+
+@inline(__always)
+private func insert<Key, Value>(
+  _ cache: Cache<Key, Value>, _ keys: [Key], _ values: [Value]
+) -> Int {
+  for index in keys.indices { cache.insert(values[index], forKey: keys[index]) }
+  return cache.count
+}
+
+@inline(__always)
+private func counted(_ name: String, wanted: Int, _ body: () -> Int) {
+  lb_callgrind_begin()
+  let result = body()
+  lb_callgrind_end(name)
+  precondition(result == wanted, "\(name) did not do what it is for")
+}
+
+@main
+struct Probe {
+  static func main() {
+    precondition(lb_callgrind_is_built(), "built without valgrind's headers")
+    let name = CommandLine.arguments.dropFirst().first
+    let named = name.map(EvictionPolicy.init(rawValue:)) ?? .default
+    guard let policy = named, !policy.ordersByCost else {
+      print("no policy '\(name ?? "")' for caches without costs")
+      exit(2)
+    }
+    count("int", policy, key: { $0 }, value: { $0 })
+    count("object", policy, key: { $0 }, value: Object.init)
+    // 22 bytes of ASCII: too long to be kept inside a String.
+    count(
+      "string", policy,
+      key: {
+        let digits = String($0)
+        return "k" + String(repeating: "0", count: 21 - digits.count) + digits
+      },
+      value: { $0 })
+    print(operations)
+  }
+}
