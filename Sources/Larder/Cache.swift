@@ -96,7 +96,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       stop("no memory for a cache")
     }
     self.core = core
-    self.hasher = KeyHasher()
+    self.hasher = options.hashSeeds.map(KeyHasher.init(seed0:seed1:)) ?? KeyHasher()
     self.observer = onRemoval
     self.powers = powers
     self.name = name

@@ -41,6 +41,10 @@ extension Cache {
     /// bytes for each. Must not be negative.
     public var rememberedEvictions: Int
 
+    /// What the hash function begins with; drawn at random if `nil`, see `KeyHasher`. Policies know
+    /// evicted keys by parts of their hashes, so tests of their exact order need hashes that repeat.
+    package var hashSeeds: (UInt64, UInt64)?
+
     var secondChanceCount = 0
     var makeSecondChance: (@Sendable () -> SecondChance<Key, Value>)?
 

@@ -10,7 +10,7 @@ public final class CacheDriver<Key: Hashable & Sendable> {
 
   public init(
     countLimit: Int = 0, costLimit: Int = 0, policy: EvictionPolicy = .lru, shards: Int? = nil,
-    observed: Bool = true,
+    observed: Bool = true, hashSeeds: (UInt64, UInt64)? = nil,
     key: @escaping (Int) -> Key, number: @escaping @Sendable (Key) -> Int
   ) {
     let log = Protected<[Removal]>([])
@@ -22,9 +22,11 @@ public final class CacheDriver<Key: Hashable & Sendable> {
         cause: cause)
       log.withLock { $0.append(removal) }
     }
+    var options = Cache<Key, Tracked>.Options()
+    options.hashSeeds = hashSeeds
     cache = Cache(
       countLimit: countLimit, totalCostLimit: costLimit, policy: policy, shards: shards,
-      onRemoval: observed ? observer : nil)
+      onRemoval: observed ? observer : nil, options: options)
     self.number = number
   }
 
