@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrdc_write.c — larder_set(), larder_replace() and larder_remove(). */
 #include "lrdc_change.h"
+#include "lrdc_lookup.h"
 
 /// A write on its way.
 typedef struct writing {
@@ -89,6 +90,22 @@ static larder_status store(writing *write, const void *data, uint64_t size, uint
   return status;
 }
 
+/// Neither order nor statistics notice.
+static bool is_present(larder_cache *cache, const lrdc_key *key) {
+  lrdc_loan loan;
+  if (!lrdc_find(cache, key, false, &loan)) return false;
+  lrdc_let_go(&loan);
+  return true;
+}
+
+/// For a value that was handed over and goes nowhere; its key is not asked for.
+static larder_status decline(larder_cache *cache, const void *data, uint64_t size) {
+  const larder_config *config = &cache->config;
+  if (config->value_retain) config->value_retain(config->context, data, size);
+  if (config->value_release) config->value_release(config->context, data, size);
+  return LARDER_NOT_FOUND;
+}
+
 static larder_status check_and_store(larder_cache *cache, const void *key, uint64_t key_size,
                                      const void *value, uint64_t value_size, uint64_t cost,
                                      larder_value **old, bool only_present) {
@@ -100,7 +117,12 @@ static larder_status check_and_store(larder_cache *cache, const void *key, uint6
   if (cost > LARDER_LIMIT_MOST && cost != LARDER_COST_DEFAULT) return LARDER_OUT_OF_RANGE;
   status = lrdc_key_read(cache, key, key_size, &write.key);
   if (status != LARDER_OK) return status;
-  status = store(&write, value, value_size, cost);
+  // Asked first, and again under the lock: most keys that are absent then cost no copy.
+  if (only_present && !is_present(cache, &write.key)) {
+    status = decline(cache, value, value_size);
+  } else {
+    status = store(&write, value, value_size, cost);
+  }
   if (old) *old = write.old;
   return status;
 }

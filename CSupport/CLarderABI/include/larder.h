@@ -160,7 +160,8 @@ typedef struct larder_config {
   /* Nonzero when the keys are equal. Must not use a cache. */
   int32_t (*equal)(void *context, const void *a, uint64_t a_size, const void *b, uint64_t b_size);
   /* Retains or copies a key that is about to be stored, and writes what to keep to `*kept`, which
-     may be `key`. Other than 0: the call fails with LARDER_CALLBACK_FAILED. */
+     may be `key`; key_release is called once for that, also if it is not stored after all. Other
+     than 0: the call fails with LARDER_CALLBACK_FAILED. */
   int32_t (*key_retain)(void *context, const void *key, uint64_t key_size, const void **kept);
   void (*key_release)(void *context, const void *kept, uint64_t key_size);
   /* Called once for each value that is handed over, before it can be found, and value_release once
@@ -281,7 +282,7 @@ LARDER_API larder_status larder_set(larder_cache *cache, const void *key, uint64
                                     larder_value **old);
 
 /* As larder_set(), but only if `key` has a value; otherwise LARDER_NOT_FOUND, and nothing is
- * stored. */
+ * stored. Of an absent key nothing is retained or copied, unless its value left during the call. */
 LARDER_API larder_status larder_replace(larder_cache *cache, const void *key, uint64_t key_size,
                                         const void *value, uint64_t value_size, uint64_t cost,
                                         larder_value **old);
