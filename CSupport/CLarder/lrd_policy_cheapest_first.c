@@ -28,6 +28,7 @@ static const lrd_policy cheapest_first = {
     .hits_most = LRD_HITS_IGNORED,
     .entry_bytes = sizeof(lrd_node),
     .steps_most = 1,
+    .by_cost = true,
     .insert = cheapest_insert,
     .remove = cheapest_remove,
     .replace = cheapest_replace,

@@ -101,6 +101,7 @@ static const lrd_policy cost_aware = {
     .hits_most = LRD_HITS_MOST,
     .entry_bytes = sizeof(lrd_node),
     .steps_most = LRD_VICTIM_STEPS,
+    .by_cost = true,
     .state_bytes = sizeof(cost_state),
     .open = cost_open,
     .renewed = cost_renewed,

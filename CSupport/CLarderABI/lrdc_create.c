@@ -45,13 +45,13 @@ static larder_status check_callbacks(const larder_config *config) {
 static larder_status check_config(const larder_config *config) {
   if (config->reserved) return LARDER_UNSUPPORTED;
   if (config->mode != LARDER_BYTES && config->mode != LARDER_OBJECTS) return LARDER_UNSUPPORTED;
-  if (!lrdc_policy(config->policy)) return LARDER_UNSUPPORTED;
+  const lrd_policy *policy = lrdc_policy(config->policy);
+  if (!policy) return LARDER_UNSUPPORTED;
   if (config->count_limit > LARDER_LIMIT_MOST || config->cost_limit > LARDER_LIMIT_MOST) {
     return LARDER_OUT_OF_RANGE;
   }
   if (config->shards > LARDER_SHARDS_MOST) return LARDER_OUT_OF_RANGE;
-  bool by_cost = config->policy == LARDER_CHEAPEST_FIRST || config->policy == LARDER_COST_AWARE;
-  if (by_cost && !config->cost_limit) return LARDER_BAD_ARGUMENT;
+  if (policy->by_cost && !config->cost_limit) return LARDER_BAD_ARGUMENT;
   return check_callbacks(config);
 }
 

@@ -51,6 +51,9 @@ larder_status larder_set_count_limit(larder_cache *cache, uint64_t limit) {
 }
 
 larder_status larder_set_cost_limit(larder_cache *cache, uint64_t limit) {
+  larder_status status = lrdc_check(cache);
+  if (status != LARDER_OK) return status;
+  if (!limit && cache->core->policy->by_cost) return LARDER_BAD_ARGUMENT;
   return set_limit(cache, limit, lrd_cache_set_cost_limit);
 }
 

@@ -34,13 +34,15 @@ extension Cache {
 
   /// The most the costs may sum up to; 0 for no limit.
   ///
-  /// Setting a lower limit evicts what exceeds it before the setter returns. Must not be negative.
+  /// Setting a lower limit evicts what exceeds it before the setter returns. Must not be negative, nor
+  /// 0 with ``EvictionPolicy/cheapestFirst`` and ``EvictionPolicy/costAware``.
   ///
   /// - Complexity: O(1), and O(1) for each entry evicted.
   public var totalCostLimit: Int {
     get { Int(lrd_cache_cost_limit(core)) }
     set {
       require(newValue >= 0, "totalCostLimit must not be negative")
+      policy.requireLimit(newValue)
       lrd_cache_set_cost_limit(core, UInt64(newValue))
       trim(.max, .max)
     }

@@ -81,9 +81,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     require(countLimit >= 0, "countLimit must not be negative")
     require(totalCostLimit >= 0, "totalCostLimit must not be negative")
     require(shards ?? 1 > 0, "shards must be positive")
-    require(
-      !policy.needsCosts || totalCostLimit > 0,
-      "policy must not order by cost without a totalCostLimit (Int.max will do)")
+    policy.requireLimit(totalCostLimit)
     let powers = Powers<Key, Value>(onInsertion: onInsertion, cost: cost, options: options)
     var settings = lrd_options(
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),

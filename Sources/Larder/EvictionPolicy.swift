@@ -135,5 +135,11 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   public static let `default` = EvictionPolicy.adaptive
 
   /// Whether the policy orders entries by their costs.
-  package var needsCosts: Bool { self == .cheapestFirst || self == .costAware }
+  package var needsCosts: Bool { core.pointee.by_cost }
+
+  func requireLimit(_ totalCostLimit: Int) {
+    require(
+      !needsCosts || totalCostLimit > 0,
+      "policy must not order by cost without a totalCostLimit (Int.max will do)")
+  }
 }

@@ -9,7 +9,7 @@ struct BadInputTests {
   enum BadCall: String, CaseIterable, Codable, Sendable {
     case initCountLimit, initTotalCostLimit, initNoShards, initNegativeShards
     case initCheapestFirstWithoutCosts, initCostAwareWithoutCosts
-    case setCountLimit, setTotalCostLimit
+    case setCountLimit, setTotalCostLimit, setNoTotalCostLimit
     case insertCost, updateCost, insertLeastCost
     case trimToCount, trimToCost, hottest, coldest
 
@@ -17,7 +17,7 @@ struct BadInputTests {
     var argument: Set<Substring> {
       switch self {
       case .initCountLimit, .setCountLimit: ["countLimit"]
-      case .initTotalCostLimit, .setTotalCostLimit: ["totalCostLimit"]
+      case .initTotalCostLimit, .setTotalCostLimit, .setNoTotalCostLimit: ["totalCostLimit"]
       case .initCheapestFirstWithoutCosts, .initCostAwareWithoutCosts: ["totalCostLimit"]
       case .initNoShards, .initNegativeShards: ["shards"]
       case .insertCost, .updateCost, .insertLeastCost: ["cost"]
@@ -40,6 +40,8 @@ struct BadInputTests {
       case .initCostAwareWithoutCosts: _ = Cache<Int, Int>(countLimit: 10, policy: .costAware)
       case .setCountLimit: cache.countLimit = -1
       case .setTotalCostLimit: cache.totalCostLimit = .min
+      case .setNoTotalCostLimit:
+        Cache<Int, Int>(totalCostLimit: 1, policy: .costAware).totalCostLimit = 0
       case .insertCost: cache.insert(2, forKey: 2, cost: -1)
       case .updateCost: cache.updateValue(2, forKey: 1, cost: -1)
       case .insertLeastCost: cache.insert(2, forKey: 1, cost: .min)

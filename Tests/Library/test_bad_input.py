@@ -191,6 +191,16 @@ class Calls(unittest.TestCase):
             self.assertEqual(larder.set_count_limit(cache, limit), larder.OUT_OF_RANGE)
             self.assertEqual(larder.set_cost_limit(cache, limit), larder.OUT_OF_RANGE)
 
+    def test_policies_by_cost_keep_their_limit(self):
+        for policy in (10, 11):
+            cache, config = larder.created(policy=policy, cost_limit=9)
+            self.assertEqual(larder.set(cache, b"a", 1, b"v", 1, 7, None), larder.OK)
+            self.assertEqual(larder.set_cost_limit(cache, 0), larder.BAD_ARGUMENT)
+            self.assertEqual(larder.asked(larder.get_cost_limit, cache), 9)
+            self.assertEqual(larder.asked(larder.get_cost, cache), 7)
+            self.assertEqual(larder.set_cost_limit(cache, 8), larder.OK)
+            self.assertEqual(larder.destroy(cache), larder.OK)
+
     def test_iteration(self):
         visit = larder.Visit(lambda *_: 0)
         self.assertEqual(larder.iterate(self.cache, 2, visit, None), larder.BAD_ARGUMENT)

@@ -302,7 +302,8 @@ LARDER_API larder_status larder_remove_all(larder_cache *cache);
 LARDER_API larder_status larder_trim_to_count(larder_cache *cache, uint64_t count);
 LARDER_API larder_status larder_trim_to_cost(larder_cache *cache, uint64_t cost);
 
-/* Sets a limit, 0 for none, and evicts what exceeds it. LARDER_OUT_OF_RANGE. */
+/* Sets a limit, 0 for none, and evicts what exceeds it. Under a policy that goes by cost, a cost
+ * limit of 0 is LARDER_BAD_ARGUMENT. LARDER_OUT_OF_RANGE. */
 LARDER_API larder_status larder_set_count_limit(larder_cache *cache, uint64_t limit);
 LARDER_API larder_status larder_set_cost_limit(larder_cache *cache, uint64_t limit);
 

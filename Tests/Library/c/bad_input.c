@@ -196,6 +196,22 @@ static void bad_calls(void) {
   CHECK(larder_value_release(NULL) == LARDER_BAD_ARGUMENT);
 }
 
+/* A policy by cost keeps its cost limit. */
+static void no_cost_limit(uint32_t policy) {
+  larder_config config = LARDER_CONFIG_INIT;
+  config.policy = policy, config.cost_limit = 9;
+  larder_cache *by_cost;
+  uint64_t number;
+  CHECK(larder_create(&config, &by_cost) == LARDER_OK);
+  CHECK(larder_set(by_cost, "a", 1, "v", 1, 7, NULL) == LARDER_OK);
+  CHECK(larder_set_cost_limit(by_cost, 0) == LARDER_BAD_ARGUMENT);
+  CHECK(larder_get_cost_limit(by_cost, &number) == LARDER_OK && number == 9);
+  CHECK(larder_get_cost(by_cost, &number) == LARDER_OK && number == 7);
+  CHECK(larder_set_count_limit(by_cost, 0) == LARDER_OK);
+  CHECK(larder_set_cost_limit(by_cost, LARDER_LIMIT_MOST) == LARDER_OK);
+  CHECK(larder_destroy(by_cost) == LARDER_OK);
+}
+
 /* Good calls at the edge of the bad ones. */
 static void edges(void) {
   static char long_key[LARDER_KEY_MOST];
@@ -227,6 +243,8 @@ int main(void) {
   CHECK(larder_get_count(cache, &count) == LARDER_OK && count == 1);
   CHECK(larder_get_cost(cache, &cost) == LARDER_OK && cost == 5);
   later_structures();
+  no_cost_limit(LARDER_CHEAPEST_FIRST);
+  no_cost_limit(LARDER_COST_AWARE);
   edges();
   CHECK(larder_value_release(value) == LARDER_OK);
   CHECK(larder_destroy(cache) == LARDER_OK);
