@@ -66,13 +66,11 @@ static void release_cache(void *context) {
 }
 
 static lrd_cache *create_core(larder_cache *cache) {
-  uint32_t shards = 1;
-  while (shards < cache->config.shards) shards *= 2;
   lrd_options options = {
       .count_limit = cache->config.count_limit,
       .cost_limit = cache->config.cost_limit,
       .policy = lrdc_policy(cache->config.policy),
-      .shards = shards,
+      .shards = cache->config.shards,
       .entry_bytes = sizeof(lrdc_slot),
       .entry_alignment = _Alignof(lrdc_slot),
       .observed = cache->config.removed != NULL,

@@ -86,7 +86,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     var settings = lrd_options(
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),
       policy: policy.core,
-      shards: Self.powerOfTwo(atLeast: shards ?? policy.shards(countLimit: countLimit)),
+      shards: UInt32(clamping: shards ?? 0),
       entry_bytes: Layout.size, entry_alignment: Layout.alignment,
       observed: onRemoval != nil || powers?.watchesRemovals == true,
       hooks: TypedPairDestroyer<Key, Value>(releaser: powers?.releaser).hooks())
@@ -103,12 +103,6 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
 
   deinit {
     lrd_cache_close(core)
-  }
-
-  private static func powerOfTwo(atLeast shards: Int) -> UInt32 {
-    var rounded: UInt32 = 1
-    while rounded < shards && rounded < LRD_SHARDS_MOST { rounded *= 2 }
-    return rounded
   }
 }
 

@@ -39,6 +39,7 @@ class Player:
             policy=vector["policy"],
             count_limit=vector["count_limit"],
             cost_limit=vector["cost_limit"],
+            shards=1,  # one order, as the model's
             **callbacks,
         )
 

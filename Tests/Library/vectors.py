@@ -11,11 +11,12 @@
      "entries": [[key, value, cost], ...], "statistics": [...], "destroyed": [...], "late": [...]}
 
 Keys are named by their place in `keys`, values by numbers in the order they are handed over; -1 is
-none, or the default cost. `mode` and `policy` are those of larder.h; with `collide` above 0, keys
-whose numbers are equal modulo it have equal hashes. Of a step, `a` is a key, a number or a hand,
-`gone` lists what the observer is told, [key, value, cost, cause], and `freed` the values released,
-both sorted. At the end `entries` are in order, `destroyed` is what the end of the cache releases,
-and `late` what the hands still out then release.
+none, or the default cost. The cache is created with one shard, so that it has one order. `mode` and
+`policy` are those of larder.h; with `collide` above 0, keys whose numbers are equal modulo it have
+equal hashes. Of a step, `a` is a key, a number or a hand, `gone` lists what the observer is told,
+[key, value, cost, cause], and `freed` the values released, both sorted. At the end `entries` are in
+order, `destroyed` is what the end of the cache releases, and `late` what the hands still out then
+release.
 """
 import argparse
 import hashlib

@@ -104,7 +104,7 @@ typedef struct lrd_options {
   uint64_t count_limit;
   uint64_t cost_limit;
   const lrd_policy *policy;
-  uint32_t shards; // a power of two, at most LRD_SHARDS_MOST
+  uint32_t shards; // rounded up to a power of two, at most LRD_SHARDS_MOST; 0: the core chooses
   size_t entry_bytes;
   size_t entry_alignment;
   bool observed; // removed entries are shown to the caller before they are retired
@@ -133,6 +133,15 @@ typedef struct lrd_cache {
   struct lrd_cache *_Nullable newer;
   struct lrd_cache *_Nullable older;
 } lrd_cache;
+
+/// The number of shards for a cache whose owner names none: a power of two.
+///
+/// Writers meet in a shard's lock, so twice as many shards as processors keep them apart most of the
+/// time. A policy that keeps an order has one, so that it is exact. Without a count limit nothing
+/// tells how many entries there will be, and a small cache in many shards would be worse off than a
+/// large one in a single shard.
+uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
+                                 uint32_t processors);
 
 /// A new cache, NULL without memory.
 lrd_cache *_Nullable lrd_cache_create(const lrd_options *options);

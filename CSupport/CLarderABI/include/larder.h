@@ -39,8 +39,9 @@
  * callback that makes the next one run, as a removal that stores another value, nests on the stack,
  * about 500 bytes for each: an end to that is the caller's care.
  *
- * MEMORY. An entry takes about 100 bytes besides its key and value, and an empty cache about 2 KB;
- * each thread that uses a cache adds 2.7 KB to it. No memory of its own is reserved for values: the
+ * MEMORY. An entry takes about 100 bytes besides its key and value, with LARDER_ADAPTIVE up to 16
+ * more for each of the limit; an empty cache takes about 2 KB, and 0.5 KB for each further shard.
+ * Each thread that uses a cache adds 2.7 KB to it. No memory of its own is reserved for values: the
  * process's malloc gives it, from 2 MiB on the system, in whole pages of 2 MiB.
  *
  * COMPATIBILITY. Structures begin with their size; a later version adds members at the end, and
@@ -151,7 +152,9 @@ typedef struct larder_config {
   uint32_t policy;
   uint32_t mode;
   uint32_t shards;   /* parts with a lock and an order of their own, rounded up to a power of two.
-                        More let more threads write at once. 0: the library's choice; now one */
+                        More let more threads write at once. 0: the library's choice. That is one,
+                        so that the order is exact; but with LARDER_ADAPTIVE, which keeps none, up to
+                        16: twice as many as processors, with 512 or more of `count_limit` each */
   uint32_t reserved; /* 0 */
   void *context;
   /* Equal keys have equal hashes. The cache mixes in a secret of its own, which spreads the bits;

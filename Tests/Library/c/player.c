@@ -126,6 +126,7 @@ void player_open(player *player, uint32_t policy, uint64_t count_limit, uint64_t
   config.count_limit = count_limit;
   config.cost_limit = cost_limit;
   config.policy = policy;
+  config.shards = 1; /* one order, as the model's */
   config.context = player;
   config.removed = removed;
   config.context_release = context_release;
