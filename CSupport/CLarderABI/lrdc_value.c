@@ -8,6 +8,10 @@ static size_t value_bytes(const larder_cache *cache, uint32_t key_size, uint32_t
   return sizeof(larder_value) + lrd_round_up(key_size, 16) + value_size;
 }
 
+size_t lrdc_value_head(const larder_cache *cache) {
+  return value_bytes(cache, 0, 0);
+}
+
 static void free_memory(larder_cache *cache, larder_value *value) {
   lrd_free(value, value_bytes(cache, value->key_size, value->value_size), _Alignof(larder_value));
 }

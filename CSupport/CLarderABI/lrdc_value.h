@@ -12,6 +12,9 @@ larder_status lrdc_value_make(larder_cache *cache, const lrdc_key *key, const vo
                               uint64_t size, uint64_t cost,
                               larder_value *_Nullable *_Nonnull value);
 
+/// The bytes each value takes besides those of its key and itself.
+size_t lrdc_value_head(const larder_cache *cache);
+
 /// One more pin. The caller has one, a hazard on the value's slot, or its shard's lock.
 LRD_INLINE void lrdc_value_pin(larder_value *value) {
   atomic_fetch_add_explicit(&value->pins, 1, memory_order_relaxed);

@@ -92,6 +92,7 @@ larder_status larder_get_statistics(larder_cache *cache, larder_statistics *stat
   uint64_t size = statistics->size;
   if (size < statistics_bytes_least || size > LRDC_STRUCTURE_MOST) return LARDER_BAD_SIZE;
   lrd_statistics sum = lrd_cache_statistics(cache->core);
+  uint64_t values = lrd_cache_count(cache->core) + sum.retired;
   const larder_statistics known = {
       .size = size,
       .hits = sum.hits,
@@ -105,7 +106,8 @@ larder_status larder_get_statistics(larder_cache *cache, larder_statistics *stat
       .trim_evictions = sum.counters.evictions[LRD_EVICTED_BY_TRIM],
       .unordered_hits = sum.dropped,
       .waiting = sum.retired,
-      .overhead_bytes = sum.pool_bytes + sum.table_bytes,
+      .overhead_bytes =
+          sum.pool_bytes + sum.table_bytes + sum.policy_bytes + values * lrdc_value_head(cache),
   };
   // A caller with another version of the header gets what both know, and zeroes.
   memset(statistics, 0, size);

@@ -197,7 +197,10 @@ typedef struct larder_statistics {
   uint64_t trim_evictions;  /* LARDER_CAUSE_TRIMMED */
   uint64_t unordered_hits;  /* hits that never reached the order: other threads kept it busy */
   uint64_t waiting;         /* entries that left and are not released yet */
-  uint64_t overhead_bytes;  /* memory of tables and entries, without keys and values */
+  uint64_t overhead_bytes;  /* memory of what is stored and `waiting` besides the bytes of keys and
+                               values: entries, tables, what the policy remembers, and for each value
+                               32 bytes, or 48 in LARDER_OBJECTS. Without padding, what threads
+                               take, and values that are only in hand */
 } larder_statistics;
 
 /* THE LIBRARY. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* inside.c — what larder.h says of the inside and no caller can see: the number of shards.
+/* inside.c — what larder.h says of the inside and no caller can see: the number of shards, and
+ * which memory is overhead.
  *
  * Compiled with the library's private headers. */
 #include "check.h"
@@ -33,7 +34,50 @@ static void check_shards(void) {
   }
 }
 
+static uint64_t hash(void *context, const void *key, uint64_t size) {
+  (void)context, (void)key;
+  return size;
+}
+
+static int32_t equal(void *context, const void *a, uint64_t a_size, const void *b,
+                     uint64_t b_size) {
+  (void)context, (void)a, (void)b;
+  return a_size == b_size;
+}
+
+/* Overhead beyond what the core holds, which is asked while nothing else runs. */
+static uint64_t overhead_of_values(larder_cache *cache) {
+  larder_statistics told = {.size = sizeof told};
+  CHECK(larder_get_statistics(cache, &told) == LARDER_OK);
+  lrd_statistics core = lrd_cache_statistics(cache->core);
+  uint64_t of_core = core.pool_bytes + core.table_bytes + core.policy_bytes;
+  CHECK(told.overhead_bytes >= of_core && told.waiting == core.retired);
+  return told.overhead_bytes - of_core;
+}
+
+static void check_overhead(uint32_t mode, uint64_t head) {
+  larder_config config = LARDER_CONFIG_INIT;
+  config.mode = mode;
+  config.count_limit = 2000;
+  if (mode == LARDER_OBJECTS) config.hash = hash, config.equal = equal;
+  larder_cache *cache;
+  CHECK(larder_create(&config, &cache) == LARDER_OK);
+  CHECK(overhead_of_values(cache) == 0);
+  static const char key[1000], value[70];
+  for (uint64_t size = 1; size <= 1000; size++) {
+    CHECK(larder_set(cache, key, size, value, sizeof value, 0, NULL) == LARDER_OK);
+  }
+  CHECK(overhead_of_values(cache) == 1000 * head);
+  larder_value *hand;
+  CHECK(larder_get(cache, key, 1, &hand) == LARDER_OK);
+  CHECK(larder_remove_all(cache) == LARDER_OK && larder_reclaim(cache) == LARDER_OK);
+  CHECK(overhead_of_values(cache) == 0);
+  CHECK(larder_value_release(hand) == LARDER_OK && larder_destroy(cache) == LARDER_OK);
+}
+
 int main(void) {
   check_shards();
+  check_overhead(LARDER_BYTES, 32);
+  check_overhead(LARDER_OBJECTS, 48);
   printf("The inside is as larder.h says.\n");
 }
