@@ -21,9 +21,7 @@ struct Claims: Command {
   private let json: String?
 
   init(_ words: some Sequence<String>) throws {
-    let arguments = try Arguments(
-      words, options: Method.options.union(["--only", "--json"]), flags: Method.flags)
-    try arguments.refuseOperands(of: Self.name)
+    let arguments = try Method.arguments(words, of: Self.name, options: ["--only", "--json"])
     method = try Method(arguments)
     json = arguments.text("--json")
     let names = ClaimGroup.all.map(\.name)
@@ -54,9 +52,7 @@ struct Claims: Command {
       }
     }
     progress.finish()
-    print(table.markdown)
-    print("\n(\(results.caption))")
-    try results.write()
+    try results.publish(table.markdown)
     _ = results.complainAboutSpread(method)
     if failed > 0 { note("\(failed) claims do not hold in this run") }
     return failed == 0

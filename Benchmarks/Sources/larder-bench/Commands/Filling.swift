@@ -5,6 +5,15 @@ import PolicyFacts
 /// What `memory` and `growth` have in common: caches that are only filled, each in a process of its
 /// own. Of the hand-written implementations one variant does: the lock matters to neither.
 struct Filling {
+  static let help = """
+      --keys KIND            int (default) or string
+      --values KIND          int (default) or object, 64 bytes of payload
+      --against NAME[,...]   implementations (default
+                             \(SideBySide.defaultNames.joined(separator: ",")))
+      --policy NAME          Larder's policy
+      --json FILE            also write the results there
+    """
+
   let entries: [Int]
   let keys: KeyKind
   let values: ValueKind
@@ -33,6 +42,9 @@ struct Filling {
     }
     json = arguments.text("--json")
   }
+
+  /// For the line below a table.
+  var remark: String { "\(keys.rawValue) keys, \(values.rawValue) values, one thread" }
 
   func subjects(_ results: inout Results) -> [(Implementation, Implementation.Variant)] {
     RivalPrograms.available(implementations, &results).map { ($0, $0.variants[0]) }

@@ -7,18 +7,14 @@ struct Growth: Command {
   static let help = """
     Usage: larder-bench growth [options]
 
-    Inserts new keys into a cache with room for all of them, in a fresh process for each implementation, and times every
-    insertion by itself: the mean on the way from one size to the next, percentiles, the slowest,
-    and how many took more than 100 us. Entries have costs from 1 to 1,024, as entries of caches
-    bounded by bytes have.
+    Inserts new keys into a cache with room for all of them, in a fresh process for each
+    implementation, and times every insertion by itself: the mean on the way from one size to the
+    next, percentiles, the slowest, and how many took more than 100 us. Entries have costs from 1
+    to 1,024, as entries of caches bounded by bytes have.
 
       --entries N[,...]      sizes (default 1000,10000,100000,1000000,10000000)
       --seconds N            give an implementation up after this time (default 60)
-      --keys KIND            int (default) or string
-      --values KIND          int (default) or object, 64 bytes of payload
-      --against NAME[,...]   implementations (default \(SideBySide.defaultNames.joined(separator: ",")))
-      --policy NAME          Larder's policy
-      --json FILE            also write the results there
+    \(Filling.help)
     """
 
   static let slow = 100_000.0  // nanoseconds
@@ -57,10 +53,7 @@ struct Growth: Command {
       }
     }
     progress.finish()
-    print(table.markdown)
-    print("\n(\(filling.keys.rawValue) keys, \(filling.values.rawValue) values, one thread)")
-    print("(\(results.caption))")
-    try results.write()
+    try results.publish(table.markdown, filling.remark)
     return true
   }
 

@@ -21,10 +21,9 @@ struct Latency: Command {
   private let rate: Double
 
   init(_ words: some Sequence<String>) throws {
-    let arguments = try Arguments(
-      words, options: SideBySide.options.union(Method.options).union(["--rate"]),
-      flags: Method.flags)
-    sideBySide = try SideBySide(arguments, Self.name)
+    let arguments = try Method.arguments(
+      words, of: Self.name, options: SideBySide.options.union(["--rate"]))
+    sideBySide = try SideBySide(arguments)
     rate = arguments.has("--rate") ? try arguments.positiveNumber("--rate", default: 1) : 0
     if sideBySide.plan.implementations.contains(where: { $0.name == "larder-batch" }) {
       throw Failure("larder-batch looks up many keys at once: its operations have no own time")
@@ -56,11 +55,9 @@ struct Latency: Command {
           fixed(outcome.timer, 1), fixed(100 * outcome.spread, 1) + " %",
         ])
     }
-    print(table.markdown)
     let loop = rate > 0 ? "open loop, \(fixed(rate, 0)) operations/s" : "closed loop"
-    print("\n(Nanoseconds, \(loop); the timer's own cost, in its column, is subtracted.)")
-    print("(\(results.caption))")
-    try results.write()
+    try results.publish(
+      table.markdown, "Nanoseconds, \(loop); the timer's own cost, in its column, is subtracted.")
     return !results.complainAboutSpread(plan.method)
   }
 }

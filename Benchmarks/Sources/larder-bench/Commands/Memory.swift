@@ -12,11 +12,7 @@ struct Memory: Command {
     process holds, "allocated" the allocator's own count.
 
       --entries N[,...]      entries (default 10000,100000,1000000,10000000)
-      --keys KIND            int (default) or string
-      --values KIND          int (default) or object, 64 bytes of payload
-      --against NAME[,...]   implementations (default \(SideBySide.defaultNames.joined(separator: ",")))
-      --policy NAME          Larder's policy
-      --json FILE            also write the results there
+    \(Filling.help)
     """
 
   private let filling: Filling
@@ -49,10 +45,7 @@ struct Memory: Command {
       }
     }
     progress.finish()
-    print(table.markdown)
-    print("\n(\(filling.keys.rawValue) keys, \(filling.values.rawValue) values)")
-    print("(\(results.caption))")
-    try results.write()
+    try results.publish(table.markdown, filling.remark)
     return true
   }
 

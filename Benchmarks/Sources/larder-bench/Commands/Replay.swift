@@ -122,9 +122,7 @@ struct Replay: Command {
       }
     }
     progress.finish()
-    print(table.markdown)
-    print("\n(\(results.caption))")
-    try results.write()
+    try results.publish(table.markdown)
     return !results.complainAboutSpread(method)
   }
 }

@@ -5,10 +5,10 @@ import PolicyFacts
 /// What `throughput` and `latency` have in common: the options that choose workloads,
 /// implementations, and the streams of keys that all of them read.
 struct SideBySide {
-  static let options: Set<String> = Method.options.union([
+  static let options: Set<String> = [
     "--workload", "--keys", "--values", "--distribution", "--entries", "--capacity", "--threads",
     "--against", "--policy", "--shards", "--json",
-  ])
+  ]
 
   static let help = """
       --workload NAME[,...]  resident      lookups of keys that are all there (default)
@@ -35,8 +35,7 @@ struct SideBySide {
   let plan: Plan
   let json: String?
 
-  init(_ arguments: Arguments, _ command: String) throws {
-    try arguments.refuseOperands(of: command)
+  init(_ arguments: Arguments) throws {
     var plan = Plan(
       workloads: try arguments.list("--workload", default: ["resident"]).map(Workload.init),
       implementations: try arguments.list("--against", default: Self.defaultNames)

@@ -8,7 +8,8 @@ struct Summary: Command {
     Usage: larder-bench summary [options]
 
     Measures all implementations and prints one table with one line for each. Times are processor
-    time of one operation, medians, with 64-byte objects as values and Zipf 0.99 over a million keys.
+    time of one operation, medians, with 64-byte objects as values and Zipf 0.99 over a million
+    keys.
 
       --against NAME[,...]   implementations (default \(defaultNames.joined(separator: ",")))
     \(Method.help)
@@ -24,9 +25,7 @@ struct Summary: Command {
   private let json: String?
 
   init(_ words: some Sequence<String>) throws {
-    let arguments = try Arguments(
-      words, options: Method.options.union(["--against", "--json"]), flags: Method.flags)
-    try arguments.refuseOperands(of: Self.name)
+    let arguments = try Method.arguments(words, of: Self.name, options: ["--against", "--json"])
     implementations = try arguments.list("--against", default: Self.defaultNames)
       .map(Implementation.init(named:))
     method = try Method(arguments)
@@ -73,9 +72,7 @@ struct Summary: Command {
       guard let own = cells[implementation.name] else { continue }
       table.add([implementation.title] + titles.map { own[$0] ?? "–" })
     }
-    print(table.markdown)
-    print("\n(\(results.caption); medians of \(method.samples))")
-    try results.write()
+    try results.publish(table.markdown, "medians of \(method.samples) repetitions")
     return !results.complainAboutSpread(method)
   }
 

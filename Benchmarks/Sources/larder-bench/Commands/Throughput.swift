@@ -17,9 +17,8 @@ struct Throughput: Command {
   private let sideBySide: SideBySide
 
   init(_ words: some Sequence<String>) throws {
-    let arguments = try Arguments(
-      words, options: SideBySide.options.union(Method.options), flags: Method.flags)
-    sideBySide = try SideBySide(arguments, Self.name)
+    sideBySide = try SideBySide(
+      Method.arguments(words, of: Self.name, options: SideBySide.options))
   }
 
   func run() throws -> Bool {
@@ -45,9 +44,7 @@ struct Throughput: Command {
           fixed(100 * outcome.spread, 1) + " %", row.hitRatio.map { fixed($0, 4) } ?? "",
         ])
     }
-    print(table.markdown)
-    print("\n(\(results.caption))")
-    try results.write()
+    try results.publish(table.markdown)
     return !results.complainAboutSpread(sideBySide.plan.method)
   }
 }

@@ -69,6 +69,15 @@ struct Method {
     if arguments.has("--accept-spread") { maximumSpread = .infinity }
   }
 
+  /// The words after a command that measures and takes no operands.
+  static func arguments(
+    _ words: some Sequence<String>, of command: String, options own: Set<String>
+  ) throws -> Arguments {
+    let arguments = try Arguments(words, options: options.union(own), flags: flags)
+    try arguments.refuseOperands(of: command)
+    return arguments
+  }
+
   /// Requests that a stream needs, so that neither branch predictors nor caches learn it by heart.
   var requests: Int { 4 * operations }
 }

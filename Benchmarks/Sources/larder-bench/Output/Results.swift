@@ -29,8 +29,6 @@ struct Results {
     }
   }
 
-  var caption: String { machine.sentence }
-
   /// Says on stderr, once, and in the header what is not measured.
   mutating func skip(_ reason: String) {
     if skipped.contains(reason) { return }
@@ -38,9 +36,17 @@ struct Results {
     skipped.append(reason)
   }
 
+  /// Prints the table, what is to be said of it and of the machine, and writes the file.
+  func publish(_ table: String, _ remarks: String...) throws {
+    print(table)
+    print()
+    for remark in remarks + [machine.sentence] { print("(\(remark))") }
+    try write()
+  }
+
   /// Puts the file in its place at once: no reader finds half of it, and no interruption leaves
   /// half of it.
-  func write() throws {
+  private func write() throws {
     guard let path else { return }
     let lines = ([header] + rows.map(\.json)).map { "  " + $0.encoded }
     let text = "[\n" + lines.joined(separator: ",\n") + "\n]\n"
