@@ -72,21 +72,12 @@ struct AllocationFailureTests {
     await #expect(processExitsWith: .success) {
       [shards = shards as Int, bounds = bounds as Bounds] in
       for successes in Int64(0)...3 {
-        let tracker: LifetimeTracker
-        do {
-          let cache = FallibleCache<Int>(
+        let refused = refusals(inEveryCallAfter: successes) {
+          FallibleCache(
             keys: 0..<110, countLimit: bounds.countLimit, costLimit: bounds.costLimit,
             shards: shards)
-          cache.beforeCall = { lrd_alloc_fail_after(successes) }
-          tracker = cache.tracker
-          cache.runScript()
-          lrd_alloc_fail_after(-1)
-          precondition(successes > 0 || cache.refused > 0, "nothing was refused")
-          cache.beforeCall = {}
-          cache.runScript()
         }
-        waitUntil("all values are released") { tracker.live == 0 }
-        precondition(tracker.faults.isEmpty, "\(tracker.faults)")
+        precondition(successes > 0 || refused > 0, "nothing was refused")
       }
     }
   }
@@ -94,17 +85,7 @@ struct AllocationFailureTests {
   @Test("Without memory the core makes no cache, and takes nothing")
   func creation() async {
     await #expect(processExitsWith: .success) {
-      var failures: Int64 = 0
-      while true {
-        lrd_alloc_fail_after(failures)
-        let cache = lrdt_cache_create(4, 48)
-        lrd_alloc_fail_after(-1)
-        if let cache {
-          lrd_cache_close(cache)
-          break
-        }
-        failures += 1
-      }
+      let failures = failuresBeforeACache(lrd_policy_lru())
       precondition(failures == 3, "\(failures) allocations make a cache")
     }
   }
@@ -113,17 +94,7 @@ struct AllocationFailureTests {
   func creationWithPolicy(policy: EvictionPolicy) async {
     await #expect(processExitsWith: .success) { [name = policy.rawValue as String] in
       let policy = EvictionPolicy(rawValue: name)!
-      var failures: Int64 = 0
-      while true {
-        lrd_alloc_fail_after(failures)
-        let cache = lrdt_cache_create_with(policy.core, 4, 48)
-        lrd_alloc_fail_after(-1)
-        if let cache {
-          lrd_cache_close(cache)
-          break
-        }
-        failures += 1
-      }
+      let failures = failuresBeforeACache(policy.core)
       let kept = policy.core.pointee.state_bytes > 0 ? 4 : 0
       precondition(failures >= 3 + kept, "\(failures) allocations make a cache")
     }
@@ -134,19 +105,9 @@ struct AllocationFailureTests {
     await #expect(processExitsWith: .success) { [name = policy.rawValue as String] in
       let policy = EvictionPolicy(rawValue: name)!
       for successes in Int64(0)...2 {
-        let tracker: LifetimeTracker
-        do {
-          let cache = FallibleCache<Int>(
-            keys: 0..<110, countLimit: 40, costLimit: 60, policy: policy, shards: 1)
-          cache.beforeCall = { lrd_alloc_fail_after(successes) }
-          tracker = cache.tracker
-          cache.runScript()
-          lrd_alloc_fail_after(-1)
-          cache.beforeCall = {}
-          cache.runScript()
+        _ = refusals(inEveryCallAfter: successes) {
+          FallibleCache(keys: 0..<110, countLimit: 40, costLimit: 60, policy: policy, shards: 1)
         }
-        waitUntil("all values are released") { tracker.live == 0 }
-        precondition(tracker.faults.isEmpty, "\(tracker.faults)")
       }
     }
   }
@@ -203,4 +164,41 @@ struct AllocationFailureTests {
   }
 
   private static let holding = Protected(0)
+}
+
+/// Runs the script with so many allocations in each call, then again with all that it wants, and
+/// tells how many insertions were refused. All values are released.
+private func refusals(
+  inEveryCallAfter successes: Int64, _ makeCache: () -> FallibleCache<Int>
+) -> Int {
+  let tracker: LifetimeTracker
+  let refused: Int
+  do {
+    let cache = makeCache()
+    cache.beforeCall = { lrd_alloc_fail_after(successes) }
+    tracker = cache.tracker
+    cache.runScript()
+    lrd_alloc_fail_after(-1)
+    refused = cache.refused
+    cache.beforeCall = {}
+    cache.runScript()
+  }
+  waitUntil("all values are released") { tracker.live == 0 }
+  precondition(tracker.faults.isEmpty, "\(tracker.faults)")
+  return refused
+}
+
+/// How many allocations fail, one more at each try, until a cache of four shards is made.
+private func failuresBeforeACache(_ policy: UnsafePointer<lrd_policy>) -> Int64 {
+  var failures: Int64 = 0
+  while true {
+    lrd_alloc_fail_after(failures)
+    let cache = lrdt_cache_create_with(policy, 4, 48)
+    lrd_alloc_fail_after(-1)
+    if let cache {
+      lrd_cache_close(cache)
+      return failures
+    }
+    failures += 1
+  }
 }

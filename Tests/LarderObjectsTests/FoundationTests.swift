@@ -4,9 +4,9 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-/// The same scripts on `ObjectCache` and on Foundation's own `NSCache`, as far as that one does what it
-/// promises. On Linux it does not where it evicts the newest of equally costly objects, keeps what
-/// exceeds a lowered limit, and says nothing of removals; scripts keep away from these.
+/// The same scripts on `ObjectCache` and on Foundation's own `NSCache`, as far as that one does
+/// what it promises. On Linux it does not where it evicts the newest of equally costly objects,
+/// keeps what exceeds a lowered limit, and says nothing of removals; scripts keep away from these.
 @Suite("Beside Foundation's cache")
 struct FoundationTests {
   final class FoundationWitness: NSObject, NSCacheDelegate {
@@ -14,6 +14,15 @@ struct FoundationTests {
     func cache(_ cache: NSCache<AnyObject, AnyObject>, willEvictObject obj: Any) {
       evicted.append(obj as! NSNumber)
     }
+  }
+
+  private func limit<Key, Object>(
+    _ theirs: NSCache<Key, Object>, _ ours: ObjectCache<Key, Object>, count: Int, cost: Int
+  ) {
+    theirs.countLimit = count
+    ours.countLimit = count
+    theirs.totalCostLimit = cost
+    ours.totalCostLimit = cost
   }
 
   @Test("Without eviction, all members answer alike", arguments: 0..<10)
@@ -26,10 +35,7 @@ struct FoundationTests {
     let theirs = NSCache<NSString, NSNumber>()
     let ours = ObjectCache<NSString, NSNumber>()
     let generous = random.below(2) == 0
-    theirs.countLimit = generous ? 100 : 0
-    ours.countLimit = generous ? 100 : 0
-    theirs.totalCostLimit = generous ? 10_000 : 0
-    ours.totalCostLimit = generous ? 10_000 : 0
+    limit(theirs, ours, count: generous ? 100 : 0, cost: generous ? 10_000 : 0)
     for step in 0..<200 {
       let key = string(random.below(20))
       let object = NSNumber(value: step)
@@ -77,10 +83,7 @@ struct FoundationTests {
     theirs.delegate = theirWitness
     ours.delegate = ourWitness
     let (count, cost) = (random.below(30), random.below(3_000))
-    theirs.countLimit = count
-    ours.countLimit = count
-    theirs.totalCostLimit = cost
-    ours.totalCostLimit = cost
+    limit(theirs, ours, count: count, cost: cost)
     var rising = 0
     for number in 0..<100 {
       let object = NSNumber(value: number)

@@ -34,6 +34,16 @@ struct ReleaseTests {
     }
   }
 
+  /// Nothing died yet, and all of it dies when the receiver releases it.
+  private func expectAllHandedOn(_ tracker: LifetimeTracker, _ sink: Sink) {
+    #expect(tracker.destroyed == 0)
+    waitUntil("all values are handed on") {
+      sink.releaseAll()
+      return tracker.live == 0
+    }
+    #expect(tracker.faults.isEmpty)
+  }
+
   @Test("On every path", arguments: [1, 4])
   func everyPath(shards: Int) {
     let tracker = LifetimeTracker()
@@ -70,12 +80,7 @@ struct ReleaseTests {
       cache.reclaim()
       for key in 0..<3 { cache[key] = tracker.make(key) }
     }
-    #expect(tracker.destroyed == 0)
-    waitUntil("all values are handed on") {
-      sink.releaseAll()
-      return tracker.live == 0
-    }
-    #expect(tracker.faults.isEmpty)
+    expectAllHandedOn(tracker, sink)
   }
 
   @Test("A large cache comes in batches")
@@ -122,12 +127,7 @@ struct ReleaseTests {
         }
       }
     }
-    #expect(tracker.destroyed == 0)
-    waitUntil("all values are handed on") {
-      sink.releaseAll()
-      return tracker.live == 0
-    }
-    #expect(tracker.faults.isEmpty)
+    expectAllHandedOn(tracker, sink)
   }
 
   @Test("Past the limit the caller releases its values itself")

@@ -2,6 +2,7 @@
 /* callbacks.c — which callbacks larder_replace() makes, and which it does not: of a key without a
  * value nothing is kept, and every value handed over is released once. */
 #include "check.h"
+#include "sizes.h"
 
 #include <larder.h>
 #include <stdbool.h>
@@ -12,17 +13,6 @@ static struct {
   larder_cache *removes_from; /* takes the key's value away while it is being replaced */
   bool fails;
 } calls;
-
-static uint64_t hash(void *context, const void *key, uint64_t size) {
-  (void)context, (void)key;
-  return size;
-}
-
-static int32_t equal(void *context, const void *a, uint64_t a_size, const void *b,
-                     uint64_t b_size) {
-  (void)context, (void)a, (void)b;
-  return a_size == b_size;
-}
 
 static int32_t key_retain(void *context, const void *key, uint64_t size, const void **kept) {
   (void)context;
@@ -51,8 +41,8 @@ static void value_release(void *context, const void *value, uint64_t size) {
 static larder_cache *opened(bool retains_values) {
   larder_config config = LARDER_CONFIG_INIT;
   config.mode = LARDER_OBJECTS;
-  config.hash = hash;
-  config.equal = equal;
+  config.hash = sizes_hash;
+  config.equal = sizes_equal;
   config.key_retain = key_retain;
   config.key_release = key_release;
   config.value_retain = retains_values ? value_retain : NULL;
@@ -69,6 +59,12 @@ static bool called(int retained, int released, int values_released) {
          calls.values_released == values_released;
 }
 
+static larder_statistics statistics_of(larder_cache *cache) {
+  larder_statistics statistics = {.size = sizeof statistics};
+  CHECK(larder_get_statistics(cache, &statistics) == LARDER_OK);
+  return statistics;
+}
+
 static void check_absent(larder_cache *cache) {
   larder_value *old = (larder_value *)&old;
   CHECK(larder_replace(cache, "k", 1, "v", 1, 0, &old) == LARDER_NOT_FOUND && !old);
@@ -76,8 +72,7 @@ static void check_absent(larder_cache *cache) {
   calls.fails = true;
   CHECK(larder_replace(cache, "k", 1, "v", 1, 0, NULL) == LARDER_NOT_FOUND && called(0, 0, 2));
   calls.fails = false;
-  larder_statistics statistics = {.size = sizeof statistics};
-  CHECK(larder_get_statistics(cache, &statistics) == LARDER_OK);
+  larder_statistics statistics = statistics_of(cache);
   CHECK(statistics.misses == 0 && statistics.insertions == 0 && statistics.replacements == 0);
 }
 
@@ -88,8 +83,7 @@ static void check_present(larder_cache *cache) {
   calls.removes_from = cache;
   CHECK(larder_replace(cache, "k", 1, "x", 1, 0, NULL) == LARDER_NOT_FOUND && called(3, 3, 5));
   calls.removes_from = NULL;
-  larder_statistics statistics = {.size = sizeof statistics};
-  CHECK(larder_get_statistics(cache, &statistics) == LARDER_OK);
+  larder_statistics statistics = statistics_of(cache);
   CHECK(statistics.hits == 0 && statistics.replacements == 1 && statistics.removals == 1);
 }
 

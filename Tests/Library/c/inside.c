@@ -5,6 +5,7 @@
  * Compiled with the library's private headers. */
 #include "check.h"
 #include "lrdc_cache.h"
+#include "sizes.h"
 
 static uint32_t shards(uint32_t policy, uint64_t count_limit, uint32_t asked) {
   larder_config config = LARDER_CONFIG_INIT;
@@ -34,17 +35,6 @@ static void check_shards(void) {
   }
 }
 
-static uint64_t hash(void *context, const void *key, uint64_t size) {
-  (void)context, (void)key;
-  return size;
-}
-
-static int32_t equal(void *context, const void *a, uint64_t a_size, const void *b,
-                     uint64_t b_size) {
-  (void)context, (void)a, (void)b;
-  return a_size == b_size;
-}
-
 /* Overhead beyond what the core holds, which is asked while nothing else runs. */
 static uint64_t overhead_of_values(larder_cache *cache) {
   larder_statistics told = {.size = sizeof told};
@@ -59,7 +49,7 @@ static void check_overhead(uint32_t mode, uint64_t head) {
   larder_config config = LARDER_CONFIG_INIT;
   config.mode = mode;
   config.count_limit = 2000;
-  if (mode == LARDER_OBJECTS) config.hash = hash, config.equal = equal;
+  if (mode == LARDER_OBJECTS) config.hash = sizes_hash, config.equal = sizes_equal;
   larder_cache *cache;
   CHECK(larder_create(&config, &cache) == LARDER_OK);
   CHECK(overhead_of_values(cache) == 0);

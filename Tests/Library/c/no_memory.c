@@ -4,6 +4,7 @@
  *
  * Compiled together with the library's sources, whose allocations it makes fail. */
 #include "check.h"
+#include "sizes.h"
 
 #include <larder.h>
 #include <stdbool.h>
@@ -16,17 +17,6 @@ void lrd_alloc_fail_after(int64_t successes);
 /* How often each object was retained, and released, by the cache. */
 static int retains[OBJECTS], releases[OBJECTS];
 static int keys_kept;
-
-static uint64_t hash(void *context, const void *key, uint64_t size) {
-  (void)context, (void)key;
-  return size;
-}
-
-static int32_t equal(void *context, const void *a, uint64_t a_size, const void *b,
-                     uint64_t b_size) {
-  (void)context, (void)a, (void)b;
-  return a_size == b_size;
-}
 
 static int32_t key_retain(void *context, const void *key, uint64_t size, const void **kept) {
   (void)context, (void)size;
@@ -74,8 +64,8 @@ static bool run(int64_t successes, bool retaining, uint32_t shards) {
   larder_config config = LARDER_CONFIG_INIT;
   config.mode = LARDER_OBJECTS;
   config.shards = shards;
-  config.hash = hash;
-  config.equal = equal;
+  config.hash = sizes_hash;
+  config.equal = sizes_equal;
   config.key_retain = key_retain;
   config.key_release = key_release;
   config.value_retain = retaining ? value_retain : NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* reentry.c — callbacks that use the cache they were called by, and what they see there. Chains this
- * long are in part released by the library's own thread: what callbacks share is atomic. */
+/* reentry.c — callbacks that use the cache they were called by, and what they see there. Chains
+ * this long are in part released by the library's own thread: what callbacks share is atomic. */
 #include "check.h"
+#include "sizes.h"
 
 #include <larder.h>
 #include <stdatomic.h>
@@ -121,11 +122,6 @@ static int32_t meddling_equal(void *context, const void *a, uint64_t a_size, con
   return equal(NULL, a, a_size, b, b_size);
 }
 
-static uint64_t size_hash(void *context, const void *key, uint64_t size) {
-  (void)context, (void)key;
-  return size;
-}
-
 /* What is found stays whole, and the order stays sound: later hits are noted on what is there. */
 static void check_meddling(void) {
   larder_cache *meddled;
@@ -134,7 +130,7 @@ static void check_meddling(void) {
   config.policy = LARDER_LRU;
   config.mode = LARDER_OBJECTS;
   config.context = &meddled;
-  config.hash = size_hash;
+  config.hash = sizes_hash;
   config.equal = meddling_equal;
   config.key_retain = copy_key;
   config.key_release = free_key;
@@ -162,8 +158,8 @@ static uint64_t stored(void) {
   return statistics.insertions + statistics.replacements;
 }
 
-/* Waits until every value but the one kept and those in the cache is released, and so every chain at
- * its end. A minute is a failure. */
+/* Waits until every value but the one kept and those in the cache is released, and so every chain
+ * at its end. A minute is a failure. */
 static void settle(void) {
   for (int i = 0; i < 60000; i++) {
     CHECK(larder_reclaim(cache) == LARDER_OK);
