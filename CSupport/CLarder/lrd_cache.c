@@ -8,8 +8,8 @@
 
 static lrd_lanes no_lanes = {.capacity = 0};
 
-/// The most shards that are chosen, and the fewest entries for each: below 128 a shard misses 1 % more
-/// or worse, because shares are no longer alike.
+/// The most shards that are chosen, and the fewest entries for each: below 128 a shard misses 1 %
+/// more or worse, because shares are no longer alike.
 enum { CHOSEN_SHARDS_MOST = 16, CHOSEN_SHARD_ENTRIES = 512 };
 
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,

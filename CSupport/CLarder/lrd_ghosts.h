@@ -8,10 +8,10 @@
  * A slot tells its ghost's age in epochs, 256 or more to a full set. When the set is too large the
  * oldest epoch dies as a whole, in O(1): its slots are free for others, and found no more. A new
  * ghost takes an empty slot of its bucket or that of the oldest one there; buckets are half full of
- * live ghosts on average. A ghost weighs 1, or, where only the cost of entries is limited, the cost of
- * its entry: the set then is as large as so much of the limit. A key that was never added is found once in 60,000 lookups or more rarely.
- * (The paper on S3-FIFO proposes such a table; there a ghost's age is the number of those added
- * since, whether or not they are still there.)
+ * live ghosts on average. A ghost weighs 1, or, where only the cost of entries is limited, the cost
+ * of its entry: the set then is as large as so much of the limit. A key that was never added is
+ * found once in 60,000 lookups or more rarely. (The paper on S3-FIFO proposes such a table; there a
+ * ghost's age is the number of those added since, whether or not they are still there.)
  *
  * Slots and counts are the order's history. What is here is the policy's state, guarded like it. */
 #pragma once
@@ -31,9 +31,9 @@ typedef struct lrd_ghosts {
   uint64_t count;          // their number
 } lrd_ghosts;
 
-/// Remembers an evicted entry, and forgets the oldest ghosts beyond so many hundredths of the shard's
-/// share. Asks for a history where there is none, or one of quite another size; a ghost is lost
-/// while there is none.
+/// Remembers an evicted entry, and forgets the oldest ghosts beyond so many hundredths of the
+/// shard's share. Asks for a history where there is none, or one of quite another size; a ghost is
+/// lost while there is none.
 void lrd_ghosts_add(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry *entry, uint32_t percent);
 
 /// Forgets the entry's key. True when it was a live ghost.

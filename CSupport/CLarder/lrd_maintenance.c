@@ -22,8 +22,8 @@ static void nap(uint64_t nanoseconds) {
 /// What a visit leaves. LATER: a reader holds entries, or the foreground is busy.
 typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
 
-/// Destroys proven entries, a handful between two tries of the lock, so that reclaim() and the end of
-/// the cache find nearly all of them in the shard. False when the lock was busy.
+/// Destroys proven entries, a handful between two tries of the lock, so that reclaim() and the end
+/// of the cache find nearly all of them in the shard. False when the lock was busy.
 static bool destroy_proven(lrd_cache *cache, lrd_shard *shard) {
   for (;;) {
     lrd_change change = {0};

@@ -37,7 +37,8 @@ static void cost_renewed(lrd_order *order) {
   lrd_sketch_renewed(&state->sketch, order);
 }
 
-/// The value of an entry used now, modulo 2^64: those in the tree lie within 2^49 of the age. An entry that costs nothing counts as one that costs 1.
+/// The value of an entry used now, modulo 2^64: those in the tree lie within 2^49 of the age. An
+/// entry that costs nothing counts as one that costs 1.
 static uint64_t value_of(const lrd_order *order, const lrd_entry *entry, uint16_t uses) {
   const cost_state *state = order->state;
   return state->age + unit * uses / (entry->cost ? entry->cost : 1);

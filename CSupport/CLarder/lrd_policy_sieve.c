@@ -2,11 +2,11 @@
 /* lrd_policy_sieve.c — a hand walks one queue from old to new and evicts the first entry without a
  * hit. Unlike CLOCK's, entries it spares stay where they are, so new ones meet the hand sooner.
  *
- * After a time without insertions the hand may have to pass every entry. It stops after `steps_most`
- * of them, and the newest entry goes instead: those behind the hand have all been hit, and what the
- * paper's hand would find in the end is as good as always among the youngest. The hand goes on with
- * the next eviction. Fewer steps would do for most traces; this many keep every miss ratio within
- * 0.1 points of the paper's unbounded hand on all that were tried.
+ * After a time without insertions the hand may have to pass every entry. It stops after
+ * `steps_most` of them, and the newest entry goes instead: those behind the hand have all been hit,
+ * and what the paper's hand would find in the end is as good as always among the youngest. The hand
+ * goes on with the next eviction. Fewer steps would do for most traces; this many keep every miss
+ * ratio within 0.1 points of the paper's unbounded hand on all that were tried.
  *
  * INVARIANT  `hand` is the slot id of an entry in the queue, or LRD_NIL: then it is at the tail. */
 #include "lrd_policy.h"

@@ -7,8 +7,8 @@
  *               probation (LRU) ◀───────┘   a hit: ▶ protected (LRU) ▶ its coldest: ▶ probation
  *
  * The window's part of the cache climbs the hill of hit ratios: after every ten uses for each entry
- * it goes on in the direction in which the ratio rose, by steps that shrink, and start anew when the
- * ratio jumps. Parameters are those of Caffeine 3.2.
+ * it goes on in the direction in which the ratio rose, by steps that shrink, and start anew when
+ * the ratio jumps. Parameters are those of Caffeine 3.2.
  *
  * INVARIANTS  queue[0] is probation, queue[1] the window, queue[2] protected. */
 #include "lrd_policy.h"

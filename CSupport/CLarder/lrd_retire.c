@@ -200,8 +200,8 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
 }
 
 /// Scans what the change has gathered, frees tables no reader is inside, puts back what some reader
-/// holds. The entries nobody holds wait in the shard, or become ready `at_once`. True when something
-/// stays retired.
+/// holds. The entries nobody holds wait in the shard, or become ready `at_once`. True when
+/// something stays retired.
 static bool settle(lrd_cache *cache, lrd_change *change, bool at_once) {
   lrd_chain held = {0}, free = {0};
   if (change->suspect.head || change->tables) lrd_retire_scan(cache, change, &held, &free);

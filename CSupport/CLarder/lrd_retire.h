@@ -17,8 +17,8 @@ void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) LRD_REQUIRE
 void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
                                    uint32_t most) LRD_REQUIRES(shard->lock);
 
-/// Scans all hazard slots: splits `change->suspect` into what some reader holds and what none does, and
-/// frees those of `change->tables` that no reader is inside.
+/// Scans all hazard slots: splits `change->suspect` into what some reader holds and what none does,
+/// and frees those of `change->tables` that no reader is inside.
 void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free);
 
 /// Destroys what is ready, by the hooks.

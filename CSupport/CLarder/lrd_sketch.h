@@ -4,10 +4,10 @@
  *   block   8 words of 16 counters of 4 bits, one cache line; row r is words 2r and 2r + 1
  *
  * A key has one block and one counter in each of its four rows; its estimate is the least of them.
- * Counters stop at 15. A sweep halves all of them once in every five uses for each entry, a block at
- * a time. (Cormode and Muthukrishnan, "An Improved Data Stream Summary", J. Algorithms 55(1), 2005;
- * ageing after Einziger, Friedman and Manes, "TinyLFU", ACM ToS 13(4), 2017, which halves all at
- * once: the same pace, without the pause.)
+ * Counters stop at 15. A sweep halves all of them once in every five uses for each entry, a block
+ * at a time. (Cormode and Muthukrishnan, "An Improved Data Stream Summary", J. Algorithms 55(1),
+ * 2005; ageing after Einziger, Friedman and Manes, "TinyLFU", ACM ToS 13(4), 2017, which halves all
+ * at once: the same pace, without the pause.)
  *
  * The blocks are the order's history. What is here is the policy's state, guarded like it. */
 #pragma once

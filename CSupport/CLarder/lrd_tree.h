@@ -9,8 +9,8 @@
  * case, about 1.44 times the binary logarithm, and the smallest is found in O(1). (Adelson-Velsky
  * and Landis, "An algorithm for the organization of information", 1962.)
  *
- * INVARIANTS  Keys never fall from left to right. The heights of two siblings differ by one at most.
- * Guard: the lock of the shard that owns the order. */
+ * INVARIANTS  Keys never fall from left to right. The heights of two siblings differ by one at
+ * most. Guard: the lock of the shard that owns the order. */
 #pragma once
 
 #include "lrd_order.h"
@@ -34,7 +34,7 @@ void lrd_tree_add(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t i
 /// Unlinks an entry; returns its slot id.
 uint32_t lrd_tree_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
-/* The functions of lrd_policy as policies ordered by a key have them: the smallest is the coldest. */
+/* The functions of lrd_policy as policies ordered by a key have them; the smallest is coldest. */
 uint32_t lrd_tree_drain(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_tree_hottest(const lrd_order *order, lrd_pool *pool);
 uint32_t lrd_tree_coldest(const lrd_order *order, lrd_pool *pool);

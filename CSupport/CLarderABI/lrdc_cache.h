@@ -2,8 +2,8 @@
 /* lrdc_cache.h — what the C library adds to the core: keys, values, and who holds them.
  *
  *   slot of the core's pool   [ lrd_entry | value ─┐ ]
- *   larder_value, allocated   [ pins cache cost sizes | key bytes | value bytes ]     LARDER_BYTES
- *                             [ pins cache cost sizes | key pointer | value pointer ] LARDER_OBJECTS
+ *   larder_value, allocated   [ pins cache cost sizes | key bytes | value bytes ]    LARDER_BYTES
+ *                             [ pins cache cost sizes | key and value pointers ]     LARDER_OBJECTS
  *
  * Values are allocated apart from their slots, so that one in hand needs neither its slot nor its
  * cache. `pins` counts the hands and, as one, the cache.

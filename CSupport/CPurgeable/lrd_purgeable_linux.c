@@ -69,9 +69,9 @@ bool lrd_purgeable_reclaim(lrd_purgeable *memory) {
   for (size_t offset = 0; offset < memory->length; offset += page) {
     uint16_t mark = memory->marks[offset / page];
     if (mark == ALL_ZERO) continue;
-    // One indivisible step reads the word and makes the page dirty: either the page was taken before
-    // it, and the word is zero, or the page can no longer be taken. An exchange, since compilers may
-    // turn an operation that changes nothing into a plain read.
+    // One indivisible step reads the word and makes the page dirty: either the page was taken
+    // before it, and the word is zero, or the page can no longer be taken. An exchange, since
+    // compilers may turn an operation that changes nothing into a plain read.
     _Atomic(uint64_t) *word = &page_words(memory, offset)[mark];
     uint64_t found = atomic_exchange_explicit(word, 0, memory_order_relaxed);
     if (!found) return false;

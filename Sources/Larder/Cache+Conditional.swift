@@ -2,8 +2,8 @@
 import CLarder
 
 extension Cache {
-  /// Removes the value stored for `key` if `matches` says so of it, and returns it; `nil` if there is
-  /// no value, or another.
+  /// Removes the value stored for `key` if `matches` says so of it, and returns it; `nil` if there
+  /// is no value, or another.
   ///
   /// Asking and removing are one step, so a value that was stored meanwhile stays. `matches` runs
   /// under the shard's lock: it may compare, and must neither use a cache nor take long.

@@ -6,8 +6,8 @@ extension Cache {
   ///
   /// Few large entries go instead of many small ones. Which are the costliest is found out at the
   /// beginning of the call; of entries with equal costs any may go first, and entries without a
-  /// cost stay. What others insert meanwhile is not looked for again without end: the call evicts no
-  /// more entries than there were. The observer is told ``RemovalCause/trimmed``.
+  /// cost stay. What others insert meanwhile is not looked for again without end: the call evicts
+  /// no more entries than there were. The observer is told ``RemovalCause/trimmed``.
   ///
   /// - Parameter cost: The total cost to keep. Must not be negative.
   /// - Complexity: O(*n* log *n*) time, and 24 bytes for each entry while it runs; no lock is held

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Cache {
-  /// Removes all entries of a group of ``Options/groups``: all whose insertion had returned when the
-  /// call began. The observer is told ``RemovalCause/removed``.
+  /// Removes all entries of a group of ``Options/groups``: all whose insertion had returned when
+  /// the call began. The observer is told ``RemovalCause/removed``.
   ///
   /// The cache must have been created with groups of this type.
   ///
-  /// - Complexity: O(*m*) for *m* entries in the group, whatever else is stored. Locks one shard for
-  ///   each.
+  /// - Complexity: O(*m*) for *m* entries in the group, whatever else is stored. Locks one shard
+  ///   for each.
   public func removeAll(inGroup group: some Hashable & Sendable) {
     // Before the keys are listed: what is found and stored again until then is among them.
     powers?.secondChance?.willWriteAll()

@@ -29,8 +29,8 @@ extension Cache {
     return value
   }
 
-  /// Lends the value stored for `key` to `body` without copying it, and returns what `body` returns;
-  /// `nil` if there is no value. Counts as a use of the entry and as a hit or a miss.
+  /// Lends the value stored for `key` to `body` without copying it, and returns what `body`
+  /// returns; `nil` if there is no value. Counts as a use of the entry and as a hit or a miss.
   ///
   ///     let width = thumbnails.withValue(forKey: "cat") { $0.width }
   ///
@@ -126,8 +126,8 @@ extension Cache {
       && entry.key(of: Layout.self).pointee == key
   }
 
-  /// What the inlined path leaves: a thread's first use of a cache, or of one it did not use lately;
-  /// systems without membarrier; entries with the same tag; and all that needs the lock.
+  /// What the inlined path leaves: a thread's first use of a cache, or of one it did not use
+  /// lately; systems without membarrier; entries with the same tag; and all that needs the lock.
   @inlinable @inline(never)
   func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
     guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }

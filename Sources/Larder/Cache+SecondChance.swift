@@ -6,8 +6,8 @@ extension Cache {
   ///
   /// Where ``value(forKey:)`` misses, this looks among the objects evicted lately, which the cache
   /// keeps weak references to (``Options/secondChances``). One that is alive is stored again, with
-  /// its earlier cost, and returned. Never comes back: what was replaced, what was removed by name or
-  /// by a `removeAll`, and what was evicted before such a call. An evicted object may be missed
+  /// its earlier cost, and returned. Never comes back: what was replaced, what was removed by name
+  /// or by a `removeAll`, and what was evicted before such a call. An evicted object may be missed
   /// although it is alive, when another thread wrote to the cache at the moment of its eviction.
   ///
   /// Counts as a use, and as a hit or a miss of what was stored before. Without `secondChances` it

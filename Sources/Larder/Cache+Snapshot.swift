@@ -21,8 +21,9 @@ extension Cache {
 
   /// All entries, hottest first.
   ///
-  /// With one shard this is the cache at one moment, in the exact order of its policy. With several,
-  /// each shard is copied at a moment of its own, and the shards' orders are merged turn by turn.
+  /// With one shard this is the cache at one moment, in the exact order of its policy. With
+  /// several, each shard is copied at a moment of its own, and the shards' orders are merged turn
+  /// by turn.
   ///
   /// - Complexity: O(*n*). Writers of a shard wait while it is copied; readers do not.
   @inlinable
@@ -41,7 +42,8 @@ extension Cache {
   /// The `n` entries the policy would keep longest, hottest first.
   ///
   /// - Parameter n: How many at most. Must not be negative.
-  /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do not.
+  /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do
+  ///   not.
   @inlinable
   public func hottest(_ n: Int) -> [Element] {
     require(n >= 0, "n must not be negative")
@@ -51,7 +53,8 @@ extension Cache {
   /// The `n` entries the policy would evict next, coldest first.
   ///
   /// - Parameter n: How many at most. Must not be negative.
-  /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do not.
+  /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do
+  ///   not.
   @inlinable
   public func coldest(_ n: Int) -> [Element] {
     require(n >= 0, "n must not be negative")
@@ -100,8 +103,8 @@ extension Cache {
     return merged
   }
 
-  /// Copies entries of one shard under its lock. The room is made before, since nothing is allocated
-  /// under a lock; a shard that outgrew it meanwhile is tried again.
+  /// Copies entries of one shard under its lock. The room is made before, since nothing is
+  /// allocated under a lock; a shard that outgrew it meanwhile is tried again.
   @inlinable
   func copyShard<Copy>(
     _ index: Int, atMost n: Int, hottestFirst: Bool,

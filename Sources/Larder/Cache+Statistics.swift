@@ -4,8 +4,8 @@ import CLarder
 extension Cache {
   /// What the cache has done since it was created.
   ///
-  /// - Complexity: O(*t* + *s*) for *t* threads that used the cache and *s* shards, which are locked
-  ///   one after the other.
+  /// - Complexity: O(*t* + *s*) for *t* threads that used the cache and *s* shards, which are
+  ///   locked one after the other.
   public var statistics: CacheStatistics {
     let sum = lrd_cache_statistics(core)
     return CacheStatistics(
@@ -18,8 +18,8 @@ extension Cache {
       unorderedHits: Int(sum.dropped))
   }
 
-  /// Bytes of memory the cache holds for entries, tables and what its policy remembers. What keys and values refer to, such as
-  /// objects and the text of strings, is not included.
+  /// Bytes of memory the cache holds for entries, tables and what its policy remembers. What keys
+  /// and values refer to, such as objects and the text of strings, is not included.
   ///
   /// - Complexity: O(*s*) for *s* shards, which are locked one after the other.
   public var memoryFootprint: Int {

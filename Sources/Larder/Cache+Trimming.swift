@@ -34,8 +34,8 @@ extension Cache {
 
   /// The most the costs may sum up to; 0 for no limit.
   ///
-  /// Setting a lower limit evicts what exceeds it before the setter returns. Must not be negative, nor
-  /// 0 with ``EvictionPolicy/cheapestFirst`` and ``EvictionPolicy/costAware``.
+  /// Setting a lower limit evicts what exceeds it before the setter returns. Must not be negative,
+  /// nor 0 with ``EvictionPolicy/cheapestFirst`` and ``EvictionPolicy/costAware``.
   ///
   /// - Complexity: O(1), and O(1) for each entry evicted.
   public var totalCostLimit: Int {
@@ -48,7 +48,8 @@ extension Cache {
     }
   }
 
-  /// Evicts, in the policy's order, until at most `count` entries are left. Limits stay as they are.
+  /// Evicts, in the policy's order, until at most `count` entries are left. Limits stay as they
+  /// are.
   ///
   /// - Parameter count: The number of entries to keep. Must not be negative.
   /// - Complexity: O(1) for each entry evicted; locks one shard for a few entries at a time.
@@ -99,8 +100,8 @@ extension Cache {
   ///
   /// Every key stored during the whole call is asked about once, with its value of that moment; it
   /// is removed only if it still has that value afterwards. The closure runs without a lock and may
-  /// call the cache. (Where the calling thread is inside 32 loans already, a value that was replaced
-  /// while it was asked about may be removed instead.)
+  /// call the cache. (Where the calling thread is inside 32 loans already, a value that was
+  /// replaced while it was asked about may be removed instead.)
   ///
   /// - Complexity: O(*n*). Locks each shard once for a list of its keys, then for each removal.
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
@@ -158,9 +159,9 @@ extension Cache {
     finish(&change, lane)
   }
 
-  /// The entry that has a name's key now; the shard's lock is held. By address first, which finds keys
-  /// that do not equal themselves; by key where the entry was replaced since, even if its slot holds
-  /// another key of the same hash by now.
+  /// The entry that has a name's key now; the shard's lock is held. By address first, which finds
+  /// keys that do not equal themselves; by key where the entry was replaced since, even if its slot
+  /// holds another key of the same hash by now.
   private func findLocked(
     _ name: EntryName, _ shard: OpaquePointer
   ) -> UnsafeMutablePointer<lrd_entry>? {

@@ -8,14 +8,14 @@ extension Cache where Value: AnyObject {
   ///
   /// An entry goes if at one moment within the call the cache's own reference to the object was the
   /// only strong one. Weak and unowned references do not count. An object that this cache, or
-  /// another, stores under a second key has a second reference and stays. So does one that a loan of
-  /// ``withValue(forKey:_:)`` had out when the call began.
+  /// another, stores under a second key has a second reference and stays. So does one that a loan
+  /// of ``withValue(forKey:_:)`` had out when the call began.
   ///
   /// So a reference that existed when the call began keeps its entry.
   ///
-  /// **Lookups at the same time.** No key is missing for a moment to return later. A lookup that has
-  /// found an entry and is about to retain its object may find the entry removed afterwards; it still
-  /// gets the object, alive, as a lookup just before the removal does.
+  /// **Lookups at the same time.** No key is missing for a moment to return later. A lookup that
+  /// has found an entry and is about to retain its object may find the entry removed afterwards; it
+  /// still gets the object, alive, as a lookup just before the removal does.
   ///
   /// The observer is told ``RemovalCause/removed``.
   ///

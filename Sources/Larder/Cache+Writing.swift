@@ -145,8 +145,9 @@ extension Cache {
     if let value, let releaser = powers?.releaser { releaser.release(consume value) }
   }
 
-  /// Shows removed entries to the observer, retires them, and destroys what is due. No lock is held.
-  /// `moment` is from before the change, where it may have evicted entries: see `SecondChance`.
+  /// Shows removed entries to the observer, retires them, and destroys what is due. No lock is
+  /// held. `moment` is from before the change, where it may have evicted entries: see
+  /// `SecondChance`.
   @inlinable
   func finish(_ change: inout lrd_change, _ lane: OpaquePointer?, since moment: UInt64 = 0) {
     if change.removed.head != nil { report(&change, lane, since: moment) }

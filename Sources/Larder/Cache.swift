@@ -14,8 +14,8 @@ package import CLarder
 ///
 /// **Release.** A value is released exactly once after it left the cache: before the call returns
 /// while only one thread uses caches in the process, otherwise as soon as no reader holds it, by a
-/// later write, the background thread, or ``reclaim()``; elsewhere if ``Options/release`` says so. At
-/// most 256 entries a shard wait, beside what readers hold and what threads are destroying.
+/// later write, the background thread, or ``reclaim()``; elsewhere if ``Options/release`` says so.
+/// At most 256 entries a shard wait, beside what readers hold and what threads are destroying.
 ///
 /// **Re-entry.** Observers, closures and `deinit`s of keys and values may call the cache. The one
 /// exception is a key's `==`, which may run under a shard's lock and must not use any cache; with
@@ -62,9 +62,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   ///   - name: A name for people who debug it.
   ///   - shards: Parts with a lock and an order of their own, rounded up to a power of two, at most
   ///     64. More let more threads write at once, at the price of an order kept for each part only.
-  ///     `nil` chooses: one, so that the order is exact; but with ``EvictionPolicy/adaptive``, which
-  ///     has no order to keep, up to 16, twice as many as processors and each of 512 entries or more.
-  ///     Limits hold for the whole cache whatever the number.
+  ///     `nil` chooses: one, so that the order is exact; but with ``EvictionPolicy/adaptive``,
+  ///     which has no order to keep, up to 16, twice as many as processors and each of 512 entries
+  ///     or more. Limits hold for the whole cache whatever the number.
   ///   - onRemoval: Is told of every entry that leaves, except when the cache itself goes away.
   ///     Without it removals are cheaper.
   ///   - onInsertion: Is told of every value that is stored.

@@ -7,13 +7,13 @@ extension Cache {
   ///     let images = Cache<String, Image>(
   ///       totalCostLimit: 100 << 20, options: .init(preferredTotalCost: 60 << 20))
   public struct Options: Sendable {
-    /// Low-water marks; 0 for none. An insertion of a new key that finds no room (the high-water mark is the
-    /// limit itself, which always holds) begins a purge: it and the insertions after it each evict
-    /// up to eight entries beyond what they need, until at most this many entries, and at most this
-    /// total cost, are left. So no call pays for thousands of evictions. While nothing is inserted
-    /// the purge pauses. It goes by the policy's order: with one that does not keep the newest
-    /// longest, even the new entry may go. Must not be negative; a mark that is not below its limit
-    /// does nothing.
+    /// Low-water marks; 0 for none. An insertion of a new key that finds no room (the high-water
+    /// mark is the limit itself, which always holds) begins a purge: it and the insertions after it
+    /// each evict up to eight entries beyond what they need, until at most this many entries, and
+    /// at most this total cost, are left. So no call pays for thousands of evictions. While nothing
+    /// is inserted the purge pauses. It goes by the policy's order: with one that does not keep the
+    /// newest longest, even the new entry may go. Must not be negative; a mark that is not below
+    /// its limit does nothing.
     public var preferredCount: Int
     public var preferredTotalCost: Int
 
@@ -26,9 +26,9 @@ extension Cache {
     /// It cannot keep the cache from its limits, nor an insertion from returning. For one insertion
     /// at most the eight coldest entries are asked about, each once; those it agrees to go, until
     /// there is room. If that is not enough, be it that all eight are refused, the policy's next
-    /// victims go unasked. What is refused counts as used, so that others are asked about next time,
-    /// as far as the policy goes by use. Not asked about: entries that other threads' insertions
-    /// push out meanwhile, and what goes by trimming, lowered limits, purges and quotas.
+    /// victims go unasked. What is refused counts as used, so that others are asked about next
+    /// time, as far as the policy goes by use. Not asked about: entries that other threads'
+    /// insertions push out meanwhile, and what goes by trimming, lowered limits, purges and quotas.
     ///
     /// Called on the inserting thread, without a lock; it may call the cache. An insertion into a
     /// full cache takes some microseconds with it.

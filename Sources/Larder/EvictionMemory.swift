@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// A key's hash names a bucket (upper half) and a fingerprint (lower half). A bucket forgets its
 /// oldest fingerprint for a new one. There are two slots for each key to be remembered, so that few
-/// buckets overflow: of the last `capacity` keys some 2 % are forgotten early, the older ones first.
-/// A key that was never evicted is taken for one that was with a chance of 7 in 2^32.
+/// buckets overflow: of the last `capacity` keys some 2 % are forgotten early, the older ones
+/// first. A key that was never evicted is taken for one that was with a chance of 7 in 2^32.
 ///
 /// All accesses are relaxed atomics: they publish nothing. Two threads that write to one bucket at
 /// once may lose a fingerprint or put one in twice.

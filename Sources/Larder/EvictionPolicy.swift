@@ -6,11 +6,11 @@
 /// <doc:ChoosingAPolicy> helps to choose. The new entry is never the victim of its own insertion,
 /// and insertions take bounded time with every policy.
 ///
-/// Where hits matter to a policy it learns of them in one of two ways. Either a hit counts in a byte
-/// of the entry, up to a small number, and stores nothing else. Or each thread notes its hits in
-/// batches of 64: a cache used by one thread, with one shard, then keeps the exact order of the
-/// policy; with several threads the order may lag behind by as many hits of every other thread. With
-/// several shards, each shard has an order of its own.
+/// Where hits matter to a policy it learns of them in one of two ways. Either a hit counts in a
+/// byte of the entry, up to a small number, and stores nothing else. Or each thread notes its hits
+/// in batches of 64: a cache used by one thread, with one shard, then keeps the exact order of the
+/// policy; with several threads the order may lag behind by as many hits of every other thread.
+/// With several shards, each shard has an order of its own.
 ///
 /// The raw value is the policy's name, for settings and command lines.
 public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
@@ -32,8 +32,8 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// Least frequently used.
   ///
   /// The entry with the fewest uses goes first, among equals the one not used for longest. Uses are
-  /// counted up to 255 and never forgotten while the entry is stored, so what was popular once stays
-  /// long; ``tinyLFU`` forgets. Hits are noted in batches and take O(1).
+  /// counted up to 255 and never forgotten while the entry is stored, so what was popular once
+  /// stays long; ``tinyLFU`` forgets. Hits are noted in batches and take O(1).
   ///
   /// Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme",
   /// 2010.
@@ -42,19 +42,19 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// First in, first out with a second chance.
   ///
   /// The entry stored longest ago goes first, but one that was hit is spared and counts as new,
-  /// without its hit. At most 64 entries are looked at for one eviction. Hits count in the entry, up
-  /// to 1.
+  /// without its hit. At most 64 entries are looked at for one eviction. Hits count in the entry,
+  /// up to 1.
   ///
   /// F. J. Corbató, "A Paging Experiment with the Multics System", MIT Project MAC, 1968.
   case clock
 
   /// SIEVE.
   ///
-  /// A hand walks from the oldest entry to the newest and on from the oldest again, evicts the first
-  /// it finds without a hit, and takes the hit from those it spares, which keep their place. Good
-  /// where few keys are popular for long, bad where popularity moves on. For one eviction the hand
-  /// passes at most 1,024 entries; when all of them were hit, the newest entry goes. Hits count in
-  /// the entry, up to 1.
+  /// A hand walks from the oldest entry to the newest and on from the oldest again, evicts the
+  /// first it finds without a hit, and takes the hit from those it spares, which keep their place.
+  /// Good where few keys are popular for long, bad where popularity moves on. For one eviction the
+  /// hand passes at most 1,024 entries; when all of them were hit, the newest entry goes. Hits
+  /// count in the entry, up to 1.
   ///
   /// Zhang, Yang, Yue, Vigfusson and Rashmi, "SIEVE is Simpler than LRU: an Efficient Turn-Key
   /// Eviction Algorithm for Web Caches", NSDI 2024.
@@ -63,11 +63,12 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// S3-FIFO.
   ///
   /// New entries pass a small queue of a tenth of the cache. Those hit twice there, and keys that
-  /// are asked for again soon after they left it, get into the main queue, where a hit gives another
-  /// round. What is used once only thus leaves quickly. At most 64 entries are looked at for one
-  /// eviction. Hits count in the entry, up to 3.
+  /// are asked for again soon after they left it, get into the main queue, where a hit gives
+  /// another round. What is used once only thus leaves quickly. At most 64 entries are looked at
+  /// for one eviction. Hits count in the entry, up to 3.
   ///
-  /// Yang, Zhang, Qiu, Yue and Vinayak, "FIFO Queues are All You Need for Cache Eviction", SOSP 2023.
+  /// Yang, Zhang, Qiu, Yue and Vinayak, "FIFO Queues are All You Need for Cache Eviction", SOSP
+  /// 2023.
   case s3fifo
 
   /// W-TinyLFU with an adaptive window.
@@ -113,8 +114,8 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// replacing, removing and evicting take O(log *n*), and at most 64 entries are looked at for one
   /// eviction. The cache must have a total cost limit.
   ///
-  /// Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching Policy",
-  /// HP Laboratories HPL-98-69R1, 1998; after Cao and Irani, "Cost-Aware WWW Proxy Caching
+  /// Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching
+  /// Policy", HP Laboratories HPL-98-69R1, 1998; after Cao and Irani, "Cost-Aware WWW Proxy Caching
   /// Algorithms", USITS 1997.
   case costAware
 
@@ -124,7 +125,8 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// keys, and the cache follows the best of them; <doc:TheAdaptivePolicy> tells how, and when not
   /// to use it. There is no order to rely on. Hits count in the entry, up to 3; an insertion looks
   /// at no more than 64 entries for one eviction. A cache that learns needs up to 16 bytes more for
-  /// each entry (fixed, 24 KB and 7 bytes each, below 2,700 entries), from a sixteenth of its limits on.
+  /// each entry (fixed, 24 KB and 7 bytes each, below 2,700 entries), from a sixteenth of its
+  /// limits on.
   ///
   /// It builds on S3-FIFO (Yang et al., SOSP 2023), Clock2Q+, miniature simulations (Waldspurger et
   /// al., USENIX ATC 2017) and the experts of LeCaR (Vietri et al., HotStorage 2018) and Cacheus

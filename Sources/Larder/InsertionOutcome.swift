@@ -9,9 +9,9 @@ public enum InsertionOutcome: Sendable, Hashable {
   /// It is not stored, since its cost alone exceeds the total cost limit. The earlier value of its
   /// key, now out of date, is gone; all other entries stay.
   case tooCostly
-  /// It is not stored, since there is no memory for it. What is stored stays, but for entries evicted
-  /// to make room before the memory ran out; with several shards, the earlier value of the key may be
-  /// among them.
+  /// It is not stored, since there is no memory for it. What is stored stays, but for entries
+  /// evicted to make room before the memory ran out; with several shards, the earlier value of the
+  /// key may be among them.
   case outOfMemory
 
   /// Whether the value is stored.

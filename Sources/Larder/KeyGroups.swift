@@ -8,8 +8,8 @@
 ///     images.removeAll(inGroup: ImageKey.Kind.profile)
 ///
 /// **Order.** Where a group has more entries than its quota, those stored longest ago go first; a
-/// replacement counts as stored anew, a hit does not count. (The policy's order is that of the whole
-/// cache, which knows no groups.) The observer is told ``RemovalCause/limit``.
+/// replacement counts as stored anew, a hit does not count. (The policy's order is that of the
+/// whole cache, which knows no groups.) The observer is told ``RemovalCause/limit``.
 ///
 /// **Strictness.** A call that stores a value returns when its group is within its quota, but for
 /// insertions of other threads that have not returned yet. The cache's own limits hold always.
@@ -17,8 +17,9 @@
 /// **Keys and groups** are hashed and compared under a lock of the index, so neither `==` nor
 /// `hash(into:)` of either may use the cache.
 ///
-/// **Cost.** Every removal takes one more lock, which all groups share, every insertion two, for O(1)
-/// steps each; listing a group for `removeAll(inGroup:)` holds it for O(*m*). Memory: about three times a key for each entry stored; a group without entries has none.
+/// **Cost.** Every removal takes one more lock, which all groups share, every insertion two, for
+/// O(1) steps each; listing a group for `removeAll(inGroup:)` holds it for O(*m*). Memory: about
+/// three times a key for each entry stored; a group without entries has none.
 public struct KeyGroups<Key: Hashable & Sendable>: Sendable {
   let makeIndex: @Sendable () -> GroupIndex<Key>
 

@@ -19,7 +19,8 @@ public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
 
   func append(_ value: consuming Value) { values.append(consume value) }
 
-  /// Releases the values, on the calling thread, before it returns. Calls after the first do nothing.
+  /// Releases the values, on the calling thread, before it returns. Calls after the first do
+  /// nothing.
   ///
   /// - Complexity: O(the number of values), at most 256, and what their `deinit`s take.
   public func release() {

@@ -4,12 +4,12 @@
 public enum RemovalCause: Sendable, Hashable {
   /// It was evicted to keep a limit while another entry was inserted.
   case limit
-  /// It was evicted by `trim(toCount:)`, `trim(toCost:)`, `trimCostliest(toCost:)`, a limit that was
-  /// lowered, or a purge to the low-water marks.
+  /// It was evicted by `trim(toCount:)`, `trim(toCost:)`, `trimCostliest(toCost:)`, a limit that
+  /// was lowered, or a purge to the low-water marks.
   case trimmed
   /// Another value was stored for its key.
   case replaced
-  /// It was removed by name, by `removeAll`, by `removeUnreferenced`, or because an insertion for its
-  /// key was too costly.
+  /// It was removed by name, by `removeAll`, by `removeUnreferenced`, or because an insertion for
+  /// its key was too costly.
   case removed
 }

@@ -3,19 +3,19 @@ import Synchronization
 
 /// Evicted objects that somebody may still hold, by key, held weakly: a miss may find them again.
 ///
-/// A fixed number of places, in stripes by hash. The place for a newly evicted object is that of the
-/// one evicted longest ago; besides, each takes two places further on to free those whose objects
-/// have died.
+/// A fixed number of places, in stripes by hash. The place for a newly evicted object is that of
+/// the one evicted longest ago; besides, each takes two places further on to free those whose
+/// objects have died.
 ///
 /// **Nothing stale comes back.** Evictions are reported here after the core made them, so a report
 /// may come late: after a newer value was stored and removed again. Hence every write to a key is
 /// bracketed by `willWrite` and `didWrite`, which stamp the key's stripe from one clock:
 ///
 ///   1. `willWrite` forgets the key, and nothing is taken in or found while a write is under way.
-///   2. Every operation takes a *moment* from the clock before it asks the core to do anything. What
-///      it evicted is taken in only if the stripe's last stamp is older than the moment: no write to
-///      the stripe began or ended since, so the evicted value is its key's last. (Of an insertion's
-///      own bracket the moment is the stamp.)
+///   2. Every operation takes a *moment* from the clock before it asks the core to do anything.
+///      What it evicted is taken in only if the stripe's last stamp is older than the moment: no
+///      write to the stripe began or ended since, so the evicted value is its key's last. (Of an
+///      insertion's own bracket the moment is the stamp.)
 ///   3. What was found is stored again only if, under the shard's lock, the stripe's stamp is still
 ///      what it was when it was found. A write that begins later gets that lock later.
 ///
@@ -33,8 +33,8 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
 
   static var stripeCount: Int { 16 }
 
-  /// Sequentially consistent, though acquire and release would do: writes with this power take locks
-  /// anyway.
+  /// Sequentially consistent, though acquire and release would do: writes with this power take
+  /// locks anyway.
   private let clock = Atomic<UInt64>(1)
   private let stamps: UnsafeMutablePointer<Atomic<UInt64>>
 

@@ -10,13 +10,14 @@
 ///       options: .init(release: .init { batch in queue.async { batch.release() } }))
 ///
 /// It holds on every path: eviction, replacement, removal, refusal, and the end of the cache. Keys
-/// are released by the thread at hand. A value that a call returns to you, and a copy you have made,
-/// is yours to release: if yours is the last reference, the value dies where you drop it.
+/// are released by the thread at hand. A value that a call returns to you, and a copy you have
+/// made, is yours to release: if yours is the last reference, the value dies where you drop it.
 ///
-/// **Back-pressure.** Batches that wait are no longer in the cache: its limits do not count them, and
-/// a receiver that is slower than the cache evicts piles them up. With a `pendingLimit`, a call that
-/// would have more values waiting than that releases its batch itself, and so slows down to the pace
-/// of releases. Without one nothing is released elsewhere than you say, and nothing bounds the pile.
+/// **Back-pressure.** Batches that wait are no longer in the cache: its limits do not count them,
+/// and a receiver that is slower than the cache evicts piles them up. With a `pendingLimit`, a call
+/// that would have more values waiting than that releases its batch itself, and so slows down to
+/// the pace of releases. Without one nothing is released elsewhere than you say, and nothing bounds
+/// the pile.
 public struct ValueRelease<Value: Sendable>: Sendable {
   let pendingLimit: Int
   let receive: @Sendable (ReleaseBatch<Value>) -> Void

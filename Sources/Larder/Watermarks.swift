@@ -4,14 +4,14 @@ import Synchronization
 
 /// The low-water marks of a cache, and whether a purge is under way.
 final class Watermarks: Sendable {
-  /// Entries one insertion evicts for the purge. More than one, so that the purge ends although each
-  /// insertion adds an entry.
+  /// Entries one insertion evicts for the purge. More than one, so that the purge ends although
+  /// each insertion adds an entry.
   static let entriesPerInsertion: UInt64 = 8
 
   let count: Int
   let cost: Int
-  /// Relaxed: it publishes nothing. Two insertions may purge at once, and one may end the purge that
-  /// another has just begun; the next insertion without room begins it again.
+  /// Relaxed: it publishes nothing. Two insertions may purge at once, and one may end the purge
+  /// that another has just begun; the next insertion without room begins it again.
   private let isPurging = Atomic(false)
 
   /// `nil` where there are no marks.

@@ -14,8 +14,8 @@ struct AccessCounter {
     return true
   }
 
-  /// Counts a user out. One too many is a mistake of the caller: an error in debug builds, ignored in
-  /// others.
+  /// Counts a user out. One too many is a mistake of the caller: an error in debug builds, ignored
+  /// in others.
   ///
   /// - Returns: Whether it was the last one.
   mutating func end() -> Bool {

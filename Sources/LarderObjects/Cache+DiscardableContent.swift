@@ -2,8 +2,8 @@
 public import Larder
 
 extension Cache where Value: DiscardableContent {
-  /// The value stored for `key` with its content in use until the result is released; `nil` if there
-  /// is none, or if its content is gone. A value whose content is gone is removed.
+  /// The value stored for `key` with its content in use until the result is released; `nil` if
+  /// there is none, or if its content is gone. A value whose content is gone is removed.
   ///
   ///     if let picture = pictures.content(forKey: name) { draw(picture.pixels) }
   ///

@@ -3,8 +3,8 @@
 /// One use of discardable content, which lasts as long as this object lives.
 ///
 /// It begins the access when it is made and ends it when it is released, so that no path forgets
-/// to. It stands in for the content as far as Swift allows: properties and subscripts of the content
-/// are those of the access, methods are called on ``content``.
+/// to. It stands in for the content as far as Swift allows: properties and subscripts of the
+/// content are those of the access, methods are called on ``content``.
 ///
 ///     if let picture = cached.autoContentAccessingProxy {
 ///       draw(picture.pixels, picture.width)      // properties of the content

@@ -22,7 +22,8 @@ public final class Discardable<Content>: DiscardableContent {
   /// becomes of the box.
   public var content: Content? { lock.withLock { stored } }
 
-  /// Uses the content between ``beginContentAccess()`` and ``endContentAccess()``; `nil` if it is gone.
+  /// Uses the content between ``beginContentAccess()`` and ``endContentAccess()``; `nil` if it is
+  /// gone.
   public func withContent<Result, Failure: Error>(
     _ body: (Content) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
@@ -34,8 +35,8 @@ public final class Discardable<Content>: DiscardableContent {
 
   public func beginContentAccess() -> Bool { lock.withLock { counter.begin() } }
 
-  /// Counts one user less. More of these than of ``beginContentAccess()`` are an error in debug builds
-  /// and ignored in others.
+  /// Counts one user less. More of these than of ``beginContentAccess()`` are an error in debug
+  /// builds and ignored in others.
   public func endContentAccess() { lock.withLock { _ = counter.end() } }
 
   public func discardContentIfPossible() {

@@ -3,8 +3,8 @@ import Foundation
 
 /// An object whose content may be thrown away while nobody uses it, and the object be kept.
 ///
-/// The protocol has the four members of Foundation's `NSDiscardableContent`, which exists on Apple's
-/// systems only; what is written for that one needs
+/// The protocol has the four members of Foundation's `NSDiscardableContent`, which exists on
+/// Apple's systems only; what is written for that one needs
 ///
 ///     typealias NSDiscardableContent = DiscardableContent
 ///

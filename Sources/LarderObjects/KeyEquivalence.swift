@@ -55,8 +55,8 @@ class KeyEquivalence: @unchecked Sendable {
 }
 
 #if !canImport(ObjectiveC)
-  /// Strings by their text: what Foundation's methods do, without its detours, which take most of the
-  /// time of a lookup.
+  /// Strings by their text: what Foundation's methods do, without its detours, which take most of
+  /// the time of a lookup.
   private final class TextEquivalence: KeyEquivalence, @unchecked Sendable {
     static let shared: KeyEquivalence = TextEquivalence()
 

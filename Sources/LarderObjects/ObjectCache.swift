@@ -13,15 +13,15 @@ import Larder
 /// What `NSCache` leaves open holds here as follows.
 ///
 /// - **Order.** The object that was not used for longest goes first, exactly (the policy
-///   `EvictionPolicy.lru` with one shard): the newest object always stays. That is what `NSCache` is
-///   seen to do on Apple's systems, and the opposite of what it does on Linux.
-/// - **Limits** are kept when a call returns, and lowering one trims at once. 0 is no limit. Negative
-///   limits and costs count as 0. Sums of costs do not overflow.
+///   `EvictionPolicy.lru` with one shard): the newest object always stays. That is what `NSCache`
+///   is seen to do on Apple's systems, and the opposite of what it does on Linux.
+/// - **Limits** are kept when a call returns, and lowering one trims at once. 0 is no limit.
+///   Negative limits and costs count as 0. Sums of costs do not overflow.
 /// - **An object that alone exceeds the cost limit** is not stored: its key has no value then, all
 ///   other objects stay, and the delegate is told of it as of an evicted one.
-/// - **Keys** are retained, not copied, and must not change in what makes them equal. `NSObject`s are
-///   compared with `isEqual(_:)`, other classes with `==` if they are `Hashable`, and by identity if
-///   not.
+/// - **Keys** are retained, not copied, and must not change in what makes them equal. `NSObject`s
+///   are compared with `isEqual(_:)`, other classes with `==` if they are `Hashable`, and by
+///   identity if not.
 /// - **Memory pressure** and the change of an app to the background remove nothing.
 ///
 /// **Threads.** Every member may be called from any thread at any time. A hit takes no lock.
@@ -75,8 +75,8 @@ open class ObjectCache<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     set { store.cache.countLimit = max(newValue, 0) }
   }
 
-  /// The most the costs of the objects may sum up to; 0, as at first, for no limit. Setting a lower one
-  /// evicts what exceeds it before the setter returns.
+  /// The most the costs of the objects may sum up to; 0, as at first, for no limit. Setting a lower
+  /// one evicts what exceeds it before the setter returns.
   ///
   /// - Complexity: O(1), and O(1) for each object evicted.
   open var totalCostLimit: Int {

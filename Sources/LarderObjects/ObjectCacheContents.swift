@@ -39,8 +39,8 @@ public struct ObjectCacheContents<KeyType: AnyObject, ObjectType: AnyObject> {
     store.cache.snapshot().map { unsafeDowncast($0.value.object, to: ObjectType.self) }
   }
 
-  /// What the cache has done since it was made. Looking up a discarded object is a hit here, and its
-  /// eviction a removal.
+  /// What the cache has done since it was made. Looking up a discarded object is a hit here, and
+  /// its eviction a removal.
   public var statistics: CacheStatistics { store.cache.statistics }
 
   /// Releases all removed objects that no thread is looking up, before it returns.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The settings of an ``ObjectCache`` that the core does not know, for any thread to read and write.
+/// The settings of an ``ObjectCache`` that the core does not know, for any thread to read and
+/// write.
 final class ObjectCacheSettings: @unchecked Sendable {
   // Sendable: `lock` guards the variables. It is a leaf; only references are copied under it.
 

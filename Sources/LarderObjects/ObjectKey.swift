@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key object with what makes it equal to others: two words, so that neither a lookup nor an entry
-/// needs an object of its own. The key is retained, not copied.
+/// A key object with what makes it equal to others: two words, so that neither a lookup nor an
+/// entry needs an object of its own. The key is retained, not copied.
 struct ObjectKey: Hashable, @unchecked Sendable {
   // Sendable: the cache asks for it; that objects cross threads is the business of those who share
   // an `ObjectCache`, which is not Sendable itself.

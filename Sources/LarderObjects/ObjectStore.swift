@@ -2,8 +2,8 @@
 import Foundation
 import Larder
 
-/// What an ``ObjectCache`` does, without its type parameters, so that it is compiled for the one pair
-/// of types it stores and not for all.
+/// What an ``ObjectCache`` does, without its type parameters, so that it is compiled for the one
+/// pair of types it stores and not for all.
 final class ObjectStore {
   typealias Contents = Cache<ObjectKey, StoredObject>
 
@@ -38,7 +38,8 @@ final class ObjectStore {
     }
   }
 
-  /// `object`, unless its content is gone: then its entry is evicted, if it still is what was found.
+  /// `object`, unless its content is gone: then its entry is evicted, if it still is what was
+  /// found.
   @inline(never)
   private func undiscarded(_ object: AnyObject, _ key: ObjectKey) -> AnyObject? {
     guard settings.evictsDiscarded, discardableContent(object)?.isContentDiscarded() == true

@@ -11,20 +11,21 @@ public import Foundation
 ///     if pixels.withUnsafeBytes(draw) == nil { … }    // gone: decode again
 ///
 /// It takes the place of Foundation's `NSPurgeableData`, which exists on Apple's systems only, and
-/// counts its users as that does. It differs in that the bytes do not change once it is made, so that
-/// threads may share it, and in that there is no way to touch them without counting as a user:
+/// counts its users as that does. It differs in that the bytes do not change once it is made, so
+/// that threads may share it, and in that there is no way to touch them without counting as a user:
 /// ``withUnsafeBytes(_:)`` begins and ends an access itself.
 ///
-/// **Linux.** The bytes have pages of their own, which are offered to the kernel with `MADV_FREE` while
-/// nobody uses them. Under memory pressure it takes some or all, at no cost, in place of swapping or
-/// killing; that is detected at the next use by a word of each page, and counts as discarded. Where the
-/// kernel refuses the offer, as for locked memory, the bytes stay until they are discarded.
+/// **Linux.** The bytes have pages of their own, which are offered to the kernel with `MADV_FREE`
+/// while nobody uses them. Under memory pressure it takes some or all, at no cost, in place of
+/// swapping or killing; that is detected at the next use by a word of each page, and counts as
+/// discarded. Where the kernel refuses the offer, as for locked memory, the bytes stay until they
+/// are discarded.
 /// **Apple.** The same with `malloc`'s purgeable zone.
 ///
-/// **Costs.** A whole number of pages, and two bytes for each. The last ``endContentAccess()`` and the
-/// first ``beginContentAccess()`` make one step for each page, the former a system call as well.
-/// ``isContentDiscarded()``, so every hit in an ``ObjectCache``, makes a step for each page while nobody
-/// uses the bytes.
+/// **Costs.** A whole number of pages, and two bytes for each. The last ``endContentAccess()`` and
+/// the first ``beginContentAccess()`` make one step for each page, the former a system call as
+/// well. ``isContentDiscarded()``, so every hit in an ``ObjectCache``, makes a step for each page
+/// while nobody uses the bytes.
 ///
 /// **Threads.** All members may be called from any thread.
 public final class PurgeableData: DiscardableContent, @unchecked Sendable {
@@ -37,16 +38,16 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
   /// The number of bytes, also when they are gone.
   public let count: Int
 
-  /// A copy of `bytes` with one user, its maker, who calls ``endContentAccess()`` when done; `nil` if
-  /// there is no memory for it.
+  /// A copy of `bytes` with one user, its maker, who calls ``endContentAccess()`` when done; `nil`
+  /// if there is no memory for it.
   public convenience init?(_ bytes: some ContiguousBytes) {
     self.init(count: bytes.withUnsafeBytes { $0.count }) { room in
       bytes.withUnsafeBytes { room.copyMemory(from: $0) }
     }
   }
 
-  /// `count` bytes, zero at first and then written by `initialize`, with one user, its maker, who calls
-  /// ``endContentAccess()`` when done; `nil` if there is no memory for it.
+  /// `count` bytes, zero at first and then written by `initialize`, with one user, its maker, who
+  /// calls ``endContentAccess()`` when done; `nil` if there is no memory for it.
   ///
   /// - Parameters:
   ///   - count: The number of bytes. Must not be negative.
@@ -60,8 +61,8 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
 
   deinit { lrd_purgeable_destroy(&memory) }
 
-  /// Lends the bytes to `body`, which must not keep the pointer; `nil` if they are gone. Counts as a
-  /// user meanwhile.
+  /// Lends the bytes to `body`, which must not keep the pointer; `nil` if they are gone. Counts as
+  /// a user meanwhile.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
@@ -80,8 +81,8 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
     }
   }
 
-  /// Counts one user less. More of these than of ``beginContentAccess()`` are an error in debug builds
-  /// and ignored in others.
+  /// Counts one user less. More of these than of ``beginContentAccess()`` are an error in debug
+  /// builds and ignored in others.
   public func endContentAccess() {
     lock.withLock { if counter.end() { lrd_purgeable_offer(&memory) } }
   }

@@ -11,8 +11,8 @@ protocol NumberedKey: Hashable, Sendable {
 extension Int: NumberedKey {}
 extension Collider: NumberedKey {}
 
-/// A cache, what it should hold, and whatever it did against its contract, when an allocation failed
-/// and when none did.
+/// A cache, what it should hold, and whatever it did against its contract, when an allocation
+/// failed and when none did.
 ///
 /// Nothing here predicts evictions: they may only happen when a limit is reached, and whatever a
 /// call leaves alone must still be readable.

@@ -111,9 +111,9 @@ struct LockTests {
     #expect(pair.word == 0)
   }
 
-  /// The holder numbers its critical sections by an odd number while it is inside. A try that failed
-  /// between two readings of the same odd number failed inside that section, whose release must
-  /// then tell of it.
+  /// The holder numbers its critical sections by an odd number while it is inside. A try that
+  /// failed between two readings of the same odd number failed inside that section, whose release
+  /// must then tell of it.
   @Test("A try that fails is known to the holder when it releases the lock", arguments: [1, 2])
   func noRequestIsLost(markers: Int) {
     let sections = Stress.scaled(1_500_000, atLeast: 20_000)

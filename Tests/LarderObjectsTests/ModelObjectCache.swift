@@ -2,8 +2,8 @@
 import Foundation
 import LarderObjects
 
-/// What `NSCache` promises, and `ObjectCache` where that leaves a choice, so plainly that it is right
-/// by reading. Keys and items are numbers; the most recently used entry is first.
+/// What `NSCache` promises, and `ObjectCache` where that leaves a choice, so plainly that it is
+/// right by reading. Keys and items are numbers; the most recently used entry is first.
 struct ModelObjectCache {
   struct Entry: Equatable {
     var key: Int

@@ -91,8 +91,8 @@ struct PurgeableDataTests {
       }
     }
 
-    /// Asks the kernel to reclaim the pages now, as it would under pressure. It drops those that are
-    /// offered and clean, and keeps others.
+    /// Asks the kernel to reclaim the pages now, as it would under pressure. It drops those that
+    /// are offered and clean, and keeps others.
     private func reclaim(_ pages: UnsafeMutableRawPointer, _ count: Int) -> Bool {
       let pageOut: Int32 = 21  // MADV_PAGEOUT, Linux 5.4
       return madvise(pages, count, pageOut) == 0

@@ -98,7 +98,8 @@ struct HashQualityTests {
     expectEven("binary digits") { strings.hash(String($0, radix: 2)) }
   }
 
-  /// Pearson's chi-square over 256 cells, of every byte of the hash and of top and low bits jointly.
+  /// Pearson's chi-square over 256 cells, of every byte of the hash and of top and low bits
+  /// jointly.
   private func expectEven(_ name: String, distinct: Int = 1 << 14, _ hash: (Int) -> UInt64) {
     guard distinct >= 1 << 12 else { return }
     let parts: [(String, (UInt64) -> UInt64)] =

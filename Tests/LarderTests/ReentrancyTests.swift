@@ -164,8 +164,8 @@ struct ReentrancyTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  /// A stem of values that each insert and remove one when they are released, then a tree of such that
-  /// insert two; the longer stem goes past the depth to which destructions nest.
+  /// A stem of values that each insert and remove one when they are released, then a tree of such
+  /// that insert two; the longer stem goes past the depth to which destructions nest.
   @Test("Values that insert others keep only branches waiting", arguments: [0, 40])
   func treeOfDeinits(stem: Int) {
     let tracker = LifetimeTracker()

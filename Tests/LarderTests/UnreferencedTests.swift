@@ -95,8 +95,8 @@ struct UnreferencedTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  /// A value held since before a call began outlives it in the cache, also while the table grows and
-  /// shrinks; whoever reads meanwhile gets an intact value.
+  /// A value held since before a call began outlives it in the cache, also while the table grows
+  /// and shrinks; whoever reads meanwhile gets an intact value.
   @Test("Readers, writers and removals at once", arguments: [1, 4])
   func races(shards: Int) {
     let tracker = LifetimeTracker()

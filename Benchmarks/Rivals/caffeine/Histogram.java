@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Nanoseconds of single operations, in 128 buckets to a power of two, as larder-bench keeps them. */
+/** Nanoseconds of single operations, 128 buckets to a power of two, as larder-bench keeps them. */
 final class Histogram {
   private static final int SUB_BITS = 7;
   private static final int GROUPS = 40;

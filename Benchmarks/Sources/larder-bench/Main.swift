@@ -28,9 +28,9 @@ struct Main {
 
       \(list.joined(separator: "\n"))
 
-      larder-bench COMMAND --help lists the options. Results are a Markdown table on stdout and, with
-      --json FILE, a list of objects. Exit status: 0 done, 1 refused or failed, 2 a mistake in the
-      command line or a file. Implementations: \(Implementation.names).
+      larder-bench COMMAND --help lists the options. Results are a Markdown table on stdout and,
+      with --json FILE, a list of objects. Exit status: 0 done, 1 refused or failed, 2 a mistake in
+      the command line or a file. Implementations: \(Implementation.names).
       """
   }
 

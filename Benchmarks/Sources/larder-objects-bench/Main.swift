@@ -11,8 +11,8 @@ enum Main {
   static func main() {
     let samples = max(CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 9, 3)
     var report = Report()
-    // The larger ones do not fit the processor's caches: both wait for memory, for the key, a bucket,
-    // the entry and the object at least, and no bar could be held on every machine.
+    // The larger ones do not fit the processor's caches: both wait for memory, for the key, a
+    // bucket, the entry and the object at least, and no bar could be held on every machine.
     for (count, bar) in [(1_000, 0.2), (10_000, nil), (100_000, nil)] {
       measureHits("NSNumber", count, samples: samples, into: &report, bar: bar) {
         NSNumber(value: $0)

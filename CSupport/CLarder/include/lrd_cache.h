@@ -136,10 +136,10 @@ typedef struct lrd_cache {
 
 /// The number of shards for a cache whose owner names none: a power of two.
 ///
-/// Writers meet in a shard's lock, so twice as many shards as processors keep them apart most of the
-/// time. A policy that keeps an order has one, so that it is exact. Without a count limit nothing
-/// tells how many entries there will be, and a small cache in many shards would be worse off than a
-/// large one in a single shard.
+/// Writers meet in a shard's lock, so twice as many shards as processors keep them apart most of
+/// the time. A policy that keeps an order has one, so that it is exact. Without a count limit
+/// nothing tells how many entries there will be, and a small cache in many shards would be worse
+/// off than a large one in a single shard.
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
                                  uint32_t processors);
 
@@ -157,14 +157,15 @@ void lrd_cache_unreference(lrd_cache *cache);
 /// may be taken.
 lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
 
-/// How often the lane's batch was applied. A hit may be noted without more ado only while this is what
-/// it was when its entry was found.
+/// How often the lane's batch was applied. A hit may be noted without more ado only while this is
+/// what it was when its entry was found.
 static inline uint32_t lrd_lane_applied(const lrd_lane *lane) LRD_NONBLOCKING {
   return lane->applied;
 }
 
-/// Takes `applied`, from before an entry was found whose hit will be noted next. Should the batch have
-/// been applied since, the entry may be unlinked without this lane's knowing: all will be asked for.
+/// Takes `applied`, from before an entry was found whose hit will be noted next. Should the batch
+/// have been applied since, the entry may be unlinked without this lane's knowing: all will be
+/// asked for.
 static inline void lrd_lane_found_at(lrd_lane *lane, uint32_t applied) LRD_NONBLOCKING {
   if (LRD_UNLIKELY(lane->applied != applied)) lane->sound_at = LRD_NEVER_SOUND;
 }

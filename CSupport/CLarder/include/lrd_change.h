@@ -15,8 +15,8 @@
  * cost have gathered, the writer scans the hazard slots and the entries no slot holds become ready,
  * a handful with each change. Destruction runs without a lock and may call the cache: such inner
  * calls destroy what they removed themselves, so that a value that inserts others leaves none of
- * them waiting. From LRD_NESTED_MOST calls inside each other on they leave it to the innermost loop,
- * newest first, so that destructions which change the cache cannot nest without end. */
+ * them waiting. From LRD_NESTED_MOST calls inside each other on they leave it to the innermost
+ * loop, newest first, so that destructions which change the cache cannot nest without end. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -84,9 +84,9 @@ void lrd_change_remove(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
 /// Changes nothing; unlocks.
 void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock);
 
-/// Evicts until the limits and both bounds hold (UINT64_MAX: none), a few entries under each lock, and
-/// `*allowance` entries at most, which it counts down: insertions meanwhile cannot keep it forever.
-/// False when it stopped after a few: retire, destroy, call again.
+/// Evicts until the limits and both bounds hold (UINT64_MAX: none), a few entries under each lock,
+/// and `*allowance` entries at most, which it counts down: insertions meanwhile cannot keep it
+/// forever. False when it stopped after a few: retire, destroy, call again.
 bool lrd_change_trim(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_change *change,
                      uint64_t count_bound, uint64_t cost_bound, uint64_t *allowance);
 

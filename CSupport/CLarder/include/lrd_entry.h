@@ -3,8 +3,8 @@
  *
  * The core knows only the header. Key and value belong to the layer above, which writes them before
  * the entry is published and destroys them after the entry is retired; neither changes in between.
- * What a hit touches comes last, beside key and value: entries are packed, and the fewer bytes a hit
- * spans the rarer it needs a second cache line.
+ * What a hit touches comes last, beside key and value: entries are packed, and the fewer bytes a
+ * hit spans the rarer it needs a second cache line.
  *
  * FIELDS
  *   prev, next   slot ids the policy links entries with, into lists or trees. Guard: shard's lock.
@@ -69,8 +69,8 @@ LRD_INLINE void lrd_entry_describe(lrd_entry *entry, uint64_t hash, uint64_t cos
   entry->cost = cost;
 }
 
-/// The state alone. (Swift would load the whole header to get at a few bits of it, and with them the
-/// byte that readers store to.)
+/// The state alone. (Swift would load the whole header to get at a few bits of it, and with them
+/// the byte that readers store to.)
 LRD_INLINE uint8_t lrd_entry_get_state(const lrd_entry *entry) LRD_NONBLOCKING {
   return entry->state;
 }

@@ -14,10 +14,10 @@
  * all you need for cache eviction", SOSP 2023) with the correlation window of Clock2Q+ in the place
  * of a clock on the hit path.
  *
- * WHY SEVEN. No single size of the small queue is good: loops and scans want it tiny, workloads that
- * favour what is new want it large. Over ten public traces (block, database, key-value, web, file)
- * and five cache sizes, with the best setting of each taken afterwards, the part of the requests
- * missed more than by the best of some twenty known policies is
+ * WHY SEVEN. No single size of the small queue is good: loops and scans want it tiny, workloads
+ * that favour what is new want it large. Over ten public traces (block, database, key-value, web,
+ * file) and five cache sizes, with the best setting of each taken afterwards, the part of the
+ * requests missed more than by the best of some twenty known policies is
  *     one size (10 %)                   0.0104
  *     five sizes                        0.0012
  *     and one that admits on frequency  0.0002

@@ -56,7 +56,8 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
   lrd_entry *entry = NULL;
-  // Acquire again: before the hazard could be seen, another table may have come to the same address.
+  // Acquire again: before the hazard could be seen, another table may have come to the same
+  // address.
   if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_acquire) != root)) goto slow;
   lrd_bucket *bucket = &root->bucket[lrd_table_index(root, hash)];
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);

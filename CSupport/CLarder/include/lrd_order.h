@@ -11,8 +11,8 @@
  *
  * THE HISTORY is allocated and freed outside the lock. A policy that wants another size sets
  * `history.wanted`; the next insertion into the shard brings memory of that size, cleared, puts it
- * in the place of the old and calls the policy's `renewed`. Until then, and when there is no memory,
- * the policy works with what it has, which may be nothing.
+ * in the place of the old and calls the policy's `renewed`. Until then, and when there is no
+ * memory, the policy works with what it has, which may be nothing.
  *
  * TAKEN ORDERS. removeAll() copies the order and leaves an empty one behind. The copy has the
  * entries; state and history stay with the shard. So whatever leads to entries must be in `queue`

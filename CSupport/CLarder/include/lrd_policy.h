@@ -13,8 +13,8 @@
  *   LRD_HITS_BATCHED    threads gather their hits and hand them to `access`, oldest first, when a
  *                       trylock gets the shard, and in any case before they change it
  *
- * An insertion calls, in this order: for a replacement what a hit calls; `victim` and `remove` until
- * there is room; then `insert` or `replace`. The new entry is thus never its own victim. */
+ * An insertion calls, in this order: for a replacement what a hit calls; `victim` and `remove`
+ * until there is room; then `insert` or `replace`. The new entry is thus never its own victim. */
 #pragma once
 
 #include "lrd_order.h"
@@ -103,8 +103,8 @@ const lrd_policy *lrd_policy_sieve(void);
 /// SOSP 2023.
 const lrd_policy *lrd_policy_s3fifo(void);
 
-/// Least frequently used, and among those the least recently used. O(1) in the manner of Shah, Mitra
-/// and Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme", 2010.
+/// Least frequently used, and among those the least recently used. O(1) in the manner of Shah,
+/// Mitra and Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme", 2010.
 const lrd_policy *lrd_policy_lfu(void);
 
 /// 2Q. Johnson and Shasha, "2Q: A Low Overhead High Performance Buffer Management Replacement

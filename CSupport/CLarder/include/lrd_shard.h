@@ -10,8 +10,8 @@
  * LOCKING
  *   `lock` guards every field but `root`. It is a leaf: its holder takes no other lock but those of
  *   the same cache's next shards (lrd_change_empty(), fork), allocates and frees nothing, and runs
- *   no user code but ==. A policy may try a lock of its own under it. A name ending in _locked needs
- *   it; any other function needs it free. Removed entries leave as a chain.
+ *   no user code but ==. A policy may try a lock of its own under it. A name ending in _locked
+ *   needs it; any other function needs it free. Removed entries leave as a chain.
  * THE ROOT
  *   `root` is the table readers start from. Written under the lock (release), read by everyone
  *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
@@ -84,7 +84,8 @@ typedef struct lrd_need {
 /// Makes an empty shard. False without memory for what the policy keeps in it.
 bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *_Nullable shared);
 
-/// Frees all tables, and what the policy keeps. The shard must hold no entry, and no reader may be inside.
+/// Frees all tables, and what the policy keeps. The shard must hold no entry, and no reader may be
+/// inside.
 void lrd_shard_close(lrd_shard *shard, const lrd_policy *policy);
 
 /// Tells the policy what this shard may hold.
@@ -116,7 +117,8 @@ bool lrd_shard_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lo
 bool lrd_shard_oversized_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 /// Moves up to `buckets` buckets of a moving table, or begins to shrink one that is far too large.
-/// Uses what `need` holds. On false `need` says what is missing, as lrd_shard_prepare_locked() does.
+/// Uses what `need` holds. On false `need` says what is missing, as lrd_shard_prepare_locked()
+/// does.
 bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) LRD_REQUIRES(shard->lock);
 
 /// Starts moving to `table`. The shard must not be moving already.

@@ -153,8 +153,8 @@ typedef struct larder_config {
   uint32_t mode;
   uint32_t shards;   /* parts with a lock and an order of their own, rounded up to a power of two.
                         More let more threads write at once. 0: the library's choice. That is one,
-                        so that the order is exact; but with LARDER_ADAPTIVE, which keeps none, up to
-                        16: twice as many as processors, with 512 or more of `count_limit` each */
+                        so that the order is exact; but with LARDER_ADAPTIVE, which keeps none, up
+                        to 16: twice as many as processors, of 512 or more of `count_limit` each */
   uint32_t reserved; /* 0 */
   void *context;
   /* Equal keys have equal hashes. The cache mixes in a secret of its own, which spreads the bits;
@@ -198,8 +198,8 @@ typedef struct larder_statistics {
   uint64_t unordered_hits;  /* hits that never reached the order: other threads kept it busy */
   uint64_t waiting;         /* entries that left and are not released yet */
   uint64_t overhead_bytes;  /* memory of what is stored and `waiting` besides the bytes of keys and
-                               values: entries, tables, what the policy remembers, and for each value
-                               32 bytes, or 48 in LARDER_OBJECTS. Without padding, what threads
+                               values: entries, tables, what the policy remembers, and 32 bytes for
+                               each value, or 48 in LARDER_OBJECTS. Without padding, what threads
                                take, and values that are only in hand */
 } larder_statistics;
 

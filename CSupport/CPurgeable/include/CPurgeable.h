@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CPurgeable.h — memory that may be offered to the kernel, which takes pages of it when it is short.
+/* CPurgeable.h — memory that may be offered to the kernel, which takes pages of it when it is
+ * short.
  *
  *   created ──▶ kept ──offer()──▶ offered ──reclaim() true──▶ kept
  *                                    └──────reclaim() false─▶ lost: destroy it
  *
- * LINUX. Whole pages from mmap(), offered with MADV_FREE: the kernel drops such a page when it needs
- * memory, without writing it anywhere, unless it has been written to since; a dropped page reads as
- * zeros. The kernel does not tell which pages it dropped, so a word of each page that is not zero is
- * remembered when the memory is offered: it is zero exactly if the page is lost. A page without such
- * a word holds zeros, and is the same when lost. To take a page back is to write to it, see
- * lrd_purgeable_reclaim(). Where MADV_FREE is refused (locked memory, kernels before 4.5) nothing is
- * ever taken. MADV_COLD would add nothing: MADV_FREE already moves pages to where the kernel looks
- * first.
+ * LINUX. Whole pages from mmap(), offered with MADV_FREE: the kernel drops such a page when it
+ * needs memory, without writing it anywhere, unless it has been written to since; a dropped page
+ * reads as zeros. The kernel does not tell which pages it dropped, so a word of each page that is
+ * not zero is remembered when the memory is offered: it is zero exactly if the page is lost. A page
+ * without such a word holds zeros, and is the same when lost. To take a page back is to write to
+ * it, see lrd_purgeable_reclaim(). Where MADV_FREE is refused (locked memory, kernels before 4.5)
+ * nothing is ever taken. MADV_COLD would add nothing: MADV_FREE already moves pages to where the
+ * kernel looks first.
  *
  * DARWIN. The purgeable zone of malloc, whose memory the kernel takes as a whole.
  *

@@ -129,9 +129,9 @@ func run<R: Rival, S: Step>(
 /// The same with each request's own time.
 ///
 /// Closed loop (`interval` 0): the next request begins when the last one has ended. Open loop:
-/// request number i is due `interval` ticks after number i - 1, whatever became of the earlier ones,
-/// and its time counts from the moment it was due. A stall is then counted for every request that
-/// arrives meanwhile (no coordinated omission).
+/// request number i is due `interval` ticks after number i - 1, whatever became of the earlier
+/// ones, and its time counts from the moment it was due. A stall is then counted for every request
+/// that arrives meanwhile (no coordinated omission).
 @inline(never)
 func runTimed<R: Rival, S: Step>(
   _ step: S.Type, _ rival: R, _ requests: Requests<R.Key>, _ share: Share,

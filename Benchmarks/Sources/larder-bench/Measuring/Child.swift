@@ -9,7 +9,8 @@ final class Child {
   private var unread = Data()
   private let name: String
 
-  /// Starts the process. `settings` become `name=value` words; the set-up goes on until ``ready()``.
+  /// Starts the process. `settings` become `name=value` words; the set-up goes on until
+  /// ``ready()``.
   init(
     _ variant: Implementation.Variant, of implementation: Implementation,
     _ settings: [String: String]

@@ -39,8 +39,8 @@ enum RivalPrograms {
   }
 }
 
-/// A file of the directory Benchmarks. `Benchmarks/run` names the directory; without it, it is looked
-/// for around the working directory and the program.
+/// A file of the directory Benchmarks. `Benchmarks/run` names the directory; without it, it is
+/// looked for around the working directory and the program.
 func benchmarksPath(_ file: String) throws -> String {
   var candidates = [file, "Benchmarks/" + file]
   if let root = ProcessInfo.processInfo.environment["LARDER_BENCHMARKS"] {

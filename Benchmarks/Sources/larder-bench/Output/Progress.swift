@@ -5,9 +5,9 @@ import Glibc
 /// One line on stderr that says what is being measured and how long the rest will take.
 ///
 /// The work is announced first, as a number of units per label; the time left follows from what
-/// units of the same label took so far. On a terminal the line is rewritten in place and cleared at the end; elsewhere (a file, CI) it is an
-/// ordinary line every few seconds. It never takes part in what is being measured: that happens in
-/// other processes, while this one waits.
+/// units of the same label took so far. On a terminal the line is rewritten in place and cleared at
+/// the end; elsewhere (a file, CI) it is an ordinary line every few seconds. It never takes part in
+/// what is being measured: that happens in other processes, while this one waits.
 final class Progress {
   private struct Work {
     var left = 0
