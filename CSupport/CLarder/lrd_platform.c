@@ -80,9 +80,14 @@ void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING {
 
 static const size_t huge_page = (size_t)2 << 20;
 
-/// The system maps whole pages, so an extent's true length is its size rounded up.
+/// The largest page of the systems this runs on: what mappings are cut by.
+static const size_t any_page = (size_t)64 << 10;
+
+/// An extent's true length. What is left of its size after whole huge pages is rounded up to one more
+/// where that wastes little, and otherwise gets small pages: a huge one would be resident as a whole.
 static size_t mapped_bytes(size_t bytes) {
-  return lrd_round_up(bytes, huge_page);
+  size_t huge = lrd_round_up(bytes, huge_page);
+  return huge - bytes <= bytes / 16 ? huge : lrd_round_up(bytes, any_page);
 }
 
 void *lrd_extent_map(size_t bytes) {

@@ -44,6 +44,21 @@ struct GrowthTests {
     cache.checkInvariants()
   }
 
+  /// Doubling once more would take 24 bytes for an entry here.
+  @Test("A table grows no larger than the limit needs", arguments: [1, 8])
+  func enough(shards: Int) {
+    let cache = Cache<Int, Int>(countLimit: 200_000, policy: .lru, shards: shards)
+    for key in 0..<250_000 { cache.insert(key, forKey: key) }
+    #expect(cache.count == 200_000)
+    let slots = 40, tables = 16, pages = 4 << 20
+    #expect(cache.memoryFootprint <= 200_000 * (slots + tables) + pages)
+    cache.checkInvariants()
+    cache.countLimit = 400_000
+    for key in 0..<500_000 { cache.insert(key, forKey: key) }
+    #expect(cache.count == 400_000)
+    cache.checkInvariants()
+  }
+
   @Test("Several writers grow one table together", arguments: [1, 4])
   func writers(shards: Int) {
     let each = Stress.scaled(60_000, atLeast: 2_000)
