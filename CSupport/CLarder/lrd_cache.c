@@ -101,6 +101,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
   cache->observed = options->observed;
   cache->hooks = options->hooks;
+  cache->owned_offset = options->owned_offset;
   atomic_store_explicit(&cache->lanes, &no_lanes, memory_order_relaxed);
   atomic_store_explicit(&cache->references, 1, memory_order_relaxed);
   lrd_process_add(cache);

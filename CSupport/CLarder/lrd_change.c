@@ -6,6 +6,8 @@
 #include "lrd_retire.h"
 #include "lrd_sweep.h"
 
+#include <string.h>
+
 /// Entries evicted under one lock at most, so that no insertion holds it for long.
 enum { evictions_per_lock = 32 };
 /// Buckets the maintenance thread moves under one lock.
@@ -14,6 +16,30 @@ enum { buckets_per_slice = 32 };
 void lrd_change_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
   if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
+}
+
+/// Begins to load what evicting the next victim will touch: what surrounds it in the order, its slot
+/// in the table, and what its destruction begins with. The entry itself is on its way since the
+/// insertion before, as the neighbour of the victim then.
+static void foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
+    LRD_REQUIRES(shard->lock) {
+  const lrd_policy *policy = cache->policy;
+  if (!policy->foresee) return;
+  uint32_t id = policy->foresee(&shard->order, &cache->pool, hash & ~(uint64_t)0xffff);
+  if (id == LRD_NIL) return;
+  const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_place(victim))]);
+  if (cache->owned_offset) {
+    void *owned;
+    memcpy(&owned, (const char *)victim + cache->owned_offset, sizeof owned);
+    LRD_PREFETCH(owned);
+  }
+}
+
+void lrd_change_begin_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint64_t hash) {
+  lrd_change_begin(cache, lane, shard);
+  if (shard->full) foresee_locked(cache, shard, hash);
 }
 
 /// Unlocks; work that a busy lock turned away meanwhile goes back to the maintenance thread.
@@ -71,12 +97,6 @@ static void pass_on_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *chang
                            lrd_chain *removed) LRD_REQUIRES(shard->lock) {
   if (cache->observed) lrd_chain_append(&change->removed, removed);
   lrd_retire_locked(cache, shard, change, removed);
-}
-
-/// Starts loading what the next eviction from this shard will touch.
-static void prefetch_victim_locked(lrd_cache *cache, lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  uint32_t id = cache->policy->coldest(&shard->order, &cache->pool);
-  if (id != LRD_NIL) LRD_PREFETCH(lrd_pool_entry(&cache->pool, id));
 }
 
 /// Evicts one entry other than `spared`. False when there is none. Should `spared` be the next to
@@ -198,7 +218,7 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     lrd_shard_link_locked(shard, cache->policy, &cache->pool, entry, hash);
     if (!change->replaced) shard->counters.insertions++;
   }
-  if (freed) prefetch_victim_locked(cache, shard);
+  shard->full = victims.head != NULL;
   // This thread's batch was applied at the beginning, so it is as sound after its own evictions; but
   // not what a lookup around this call has found.
   if (lane) {

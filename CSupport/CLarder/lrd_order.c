@@ -41,6 +41,13 @@ uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool) {
   return lrd_queues_coldest(order, pool);
 }
 
+uint32_t lrd_queues_foresee(const lrd_order *order, lrd_pool *pool, uint64_t place) {
+  (void)place;
+  uint32_t id = lrd_queues_coldest(order, pool);
+  lrd_order_foresee(lrd_pool_slots(pool), id);
+  return id;
+}
+
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id) {
   lrd_queue *queue = &order->queue[old->queue];

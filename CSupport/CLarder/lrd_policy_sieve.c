@@ -46,6 +46,13 @@ static uint32_t sieve_victim(lrd_order *order, lrd_pool *pool) {
   return LRD_NIL;
 }
 
+static uint32_t sieve_foresee(const lrd_order *order, lrd_pool *pool, uint64_t place) {
+  (void)place;
+  uint32_t id = position(order);
+  lrd_order_foresee(lrd_pool_slots(pool), id);
+  return id;
+}
+
 static uint32_t sieve_coldest(const lrd_order *order, lrd_pool *pool) {
   (void)pool;
   return position(order);
@@ -87,6 +94,7 @@ static const lrd_policy sieve = {
     .remove = sieve_remove,
     .replace = lrd_queues_replace,
     .victim = sieve_victim,
+    .foresee = sieve_foresee,
     .drain = lrd_queues_drain,
     .hottest = sieve_hottest,
     .coldest = sieve_coldest,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_remnants.h"
 
+#include <string.h>
+
 enum { epoch_bits = 4, epoch_mask = 15, met_bit = 16, mark_shift = 5, mark_mask = 0x7ff };
 
 uint32_t lrd_remnants_buckets(uint64_t capacity, uint32_t life) {
@@ -12,6 +14,25 @@ void lrd_remnants_open(lrd_remnants *remnants, uint16_t *slots, uint32_t buckets
                        uint64_t capacity) {
   uint64_t granule = capacity / LRD_REMNANTS_EPOCHS;
   *remnants = (lrd_remnants){.slots = slots, .buckets = buckets, .granule = granule ? granule : 1};
+}
+
+/// The slots of a bucket side by side. The processor compares all eight at once.
+typedef uint16_t lanes __attribute__((vector_size(LRD_REMNANTS_BUCKET * sizeof(uint16_t))));
+typedef int16_t signed_lanes __attribute__((vector_size(sizeof(lanes))));
+
+static lanes all_lanes(uint32_t value) {
+  uint16_t v = (uint16_t)value;
+  return (lanes){v, v, v, v, v, v, v, v};
+}
+
+static lanes load(const uint16_t *bucket) {
+  lanes slots;
+  memcpy(&slots, bucket, sizeof slots);
+  return slots;
+}
+
+static lanes age_of_each(const lrd_remnants *remnants, lanes slots) {
+  return (all_lanes(remnants->epoch) - slots) & all_lanes(epoch_mask);
 }
 
 static uint32_t age(const lrd_remnants *remnants, uint16_t slot) {
@@ -29,28 +50,43 @@ static uint16_t mark_of(uint64_t scrambled) {
   return (uint16_t)((mark ? mark : 1) << mark_shift);
 }
 
+/// A slot with this mark. Of several, which only chance brings about, any will do.
 static uint16_t *find(uint16_t *bucket, uint16_t mark) {
-  for (int i = 0; i < LRD_REMNANTS_BUCKET; i++) {
-    if ((bucket[i] & mark_mask << mark_shift) == mark) return &bucket[i];
-  }
-  return NULL;
+  lanes equal = (lanes)((load(bucket) & all_lanes(mark_mask << mark_shift)) == all_lanes(mark));
+  uint64_t half[2];
+  memcpy(half, &equal, sizeof half);
+  if (LRD_LIKELY(!(half[0] | half[1]))) return NULL;
+  int lane = half[0] ? __builtin_ctzll(half[0]) / 16 : 4 + __builtin_ctzll(half[1]) / 16;
+  return &bucket[lane];
 }
 
 static void sweep_bucket(lrd_remnants *remnants) {
   uint16_t *bucket = &remnants->slots[(size_t)remnants->sweep * LRD_REMNANTS_BUCKET];
-  for (int i = 0; i < LRD_REMNANTS_BUCKET; i++) {
-    if (age(remnants, bucket[i]) > LRD_REMNANTS_OLDEST) bucket[i] = 0;
-  }
+  lanes slots = load(bucket);
+  slots &= (lanes)(age_of_each(remnants, slots) <= all_lanes(LRD_REMNANTS_OLDEST));
+  memcpy(bucket, &slots, sizeof slots);
   if (++remnants->sweep == remnants->buckets) remnants->sweep = 0;
 }
 
+/// The larger of each pair of numbers below 2^15.
+static lanes larger(lanes a, lanes b) {
+  lanes more = (lanes)((signed_lanes)a > (signed_lanes)b);
+  return (a & more) | (b & ~more);
+}
+
+/// An empty slot, or the oldest; the first of several.
 static uint16_t *place_for(const lrd_remnants *remnants, uint16_t *bucket) {
-  uint16_t *oldest = bucket;
-  for (int i = 0; i < LRD_REMNANTS_BUCKET; i++) {
-    if (!bucket[i]) return &bucket[i];
-    if (age(remnants, bucket[i]) > age(remnants, *oldest)) oldest = &bucket[i];
-  }
-  return oldest;
+  lanes slots = load(bucket);
+  lanes empty = (lanes)(slots == all_lanes(0)) & all_lanes(epoch_mask + 1);
+  lanes rank = (age_of_each(remnants, slots) | empty) << 3 | (lanes){7, 6, 5, 4, 3, 2, 1, 0};
+  rank = larger(rank, __builtin_shufflevector(rank, rank, 4, 5, 6, 7, 0, 1, 2, 3));
+  rank = larger(rank, __builtin_shufflevector(rank, rank, 2, 3, 0, 1, 6, 7, 4, 5));
+  rank = larger(rank, __builtin_shufflevector(rank, rank, 1, 0, 3, 2, 5, 4, 7, 6));
+  return &bucket[7 - (rank[0] & 7)];
+}
+
+void lrd_remnants_foresee(const lrd_remnants *remnants, uint64_t scrambled) {
+  if (remnants->buckets) LRD_PREFETCH(bucket_of(remnants, scrambled));
 }
 
 void lrd_remnants_add(lrd_remnants *remnants, uint64_t scrambled) {

@@ -264,8 +264,9 @@ void lrd_retire_destroy_ready(lrd_cache *cache, lrd_change *change) {
 }
 
 lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  bool due = change->suspect.head || change->tables || change->unsettled;
-  if (due && settle(cache, change, false)) lrd_maintenance_request(cache);
+  bool scans = change->suspect.head || change->tables;
+  if (scans ? settle(cache, change, false) : change->unsettled) lrd_maintenance_request(cache);
+  change->unsettled = false;
   if (LRD_LIKELY(!change->ready.head && !change->owed && !change->destroys)) return NULL;
   if (lane && !change->destroys) {
     if (lane->destroying == LRD_NESTED_MOST) {

@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/// Places that one look goes over at most, half of which are empty on average.
-enum { places_per_look = 8 };
-
 void lrd_samples_open(lrd_samples *samples, lrd_sample_bucket *buckets, uint32_t count) {
   *samples = (lrd_samples){.buckets = buckets, .count = buckets ? count : 0};
 }
@@ -27,13 +24,29 @@ static lrd_sample_bucket *bucket_of(const lrd_samples *samples, uint32_t id) {
   return bucket;
 }
 
+typedef uint32_t ids __attribute__((vector_size(LRD_SAMPLES_BUCKET * sizeof(uint32_t))));
+typedef int8_t bytes __attribute__((vector_size(LRD_SAMPLES_BUCKET)));
+
+/// A byte for each place, the first in the low one: 0xff where it holds `wanted`, otherwise 0.
+static uint64_t places_of(const lrd_sample_bucket *bucket, uint32_t wanted) {
+  ids held;
+  memcpy(&held, bucket->id, sizeof held);
+  uint32_t w = wanted;
+  bytes equal = __builtin_convertvector(held == (ids){w, w, w, w, w, w, w, w}, bytes);
+  uint64_t places;
+  memcpy(&places, &equal, sizeof places);
+  return places;
+}
+
+static uint32_t first_of(uint64_t places) {
+  return (uint32_t)__builtin_ctzll(places) / 8;
+}
+
 static lrd_sample find(const lrd_samples *samples, uint32_t wanted, uint32_t id) {
   if (!samples->count) return (lrd_sample){NULL, 0};
   lrd_sample_bucket *bucket = bucket_of(samples, id);
-  for (uint32_t i = 0; i < LRD_SAMPLES_BUCKET; i++) {
-    if (bucket->id[i] == wanted) return (lrd_sample){bucket, i};
-  }
-  return (lrd_sample){NULL, 0};
+  uint64_t places = places_of(bucket, wanted);
+  return places ? (lrd_sample){bucket, first_of(places)} : (lrd_sample){NULL, 0};
 }
 
 void lrd_samples_add(lrd_samples *samples, uint32_t id) {
@@ -53,13 +66,17 @@ void lrd_samples_remove(lrd_samples *samples, uint32_t id) {
 }
 
 uint32_t lrd_samples_next(lrd_samples *samples, lrd_sample *sample) {
-  for (int i = 0; i < places_per_look && samples->count; i++) {
-    if (samples->hand >= samples->count * LRD_SAMPLES_BUCKET) samples->hand = 0;
-    lrd_sample_bucket *bucket = &samples->buckets[samples->hand / LRD_SAMPLES_BUCKET];
-    *sample = (lrd_sample){bucket, samples->hand++ % LRD_SAMPLES_BUCKET};
-    if (bucket->turn == samples->turn && bucket->id[sample->index]) {
-      return bucket->id[sample->index] - 1;
-    }
+  if (!samples->count) return LRD_NIL;
+  uint32_t number = samples->hand / LRD_SAMPLES_BUCKET, first = samples->hand % LRD_SAMPLES_BUCKET;
+  lrd_sample_bucket *bucket = &samples->buckets[number];
+  bool current = bucket->turn == samples->turn;
+  uint64_t held = current ? ~places_of(bucket, 0) & UINT64_MAX << first * 8 : 0;
+  if (!held) {
+    samples->hand = number + 1 < samples->count ? (number + 1) * LRD_SAMPLES_BUCKET : 0;
+    return LRD_NIL;
   }
-  return LRD_NIL;
+  *sample = (lrd_sample){bucket, first_of(held)};
+  samples->hand = number * LRD_SAMPLES_BUCKET + sample->index + 1;
+  if (samples->hand == samples->count * LRD_SAMPLES_BUCKET) samples->hand = 0;
+  return bucket->id[sample->index] - 1;
 }

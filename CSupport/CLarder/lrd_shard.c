@@ -76,6 +76,13 @@ static lrd_table *root_of(lrd_shard *shard) {
   return atomic_load_explicit(&shard->root, memory_order_relaxed);
 }
 
+/// Publishes the table that readers start from.
+static void set_root(lrd_shard *shard, lrd_table *table) {
+  atomic_store_explicit(&shard->root, table, memory_order_release);
+  atomic_store_explicit(&shard->bucket, (uintptr_t)table->bucket, memory_order_relaxed);
+  atomic_store_explicit(&shard->buckets, table->buckets, memory_order_relaxed);
+}
+
 static void retire_table(lrd_shard *shard, lrd_table *table) {
   if (table == &lrd_table_empty) return;
   table->retired_next = shard->retired_tables;
@@ -85,7 +92,7 @@ static void retire_table(lrd_shard *shard, lrd_table *table) {
 void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) {
   lrd_table *root = root_of(shard);
   if (root == &lrd_table_empty) {
-    atomic_store_explicit(&shard->root, table, memory_order_release);
+    set_root(shard, table);
   } else {
     atomic_store_explicit(&root->next, table, memory_order_release);
   }
@@ -98,7 +105,7 @@ bool lrd_shard_move_locked(lrd_shard *shard, int buckets) {
   }
   if (root->moved == root->buckets) {
     lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
-    atomic_store_explicit(&shard->root, next, memory_order_release);
+    set_root(shard, next);
     retire_table(shard, root);
   }
   return true;
@@ -177,6 +184,16 @@ static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd
   policy->renewed(&shard->order);
 }
 
+/// The size of the table after one of so many buckets: twice that, or less if less is enough for the
+/// entries the shard may hold, with room for shards that are fuller than others by chance (for 64
+/// of them, or a sixteenth; the deviation is the root of their number).
+static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
+  uint64_t share = shard->order.share.count;
+  if (share == LRD_UNBOUNDED) return buckets * 2;
+  uint64_t enough = (share + share / 16 + 64) / LRD_TABLE_LOAD + 1;
+  return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
+}
+
 bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
                               lrd_need *need) {
   use_supply_locked(shard, need);
@@ -199,7 +216,7 @@ bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64
         return ask_overflow(need, next, true);
       }
     } else if (shard->count >= root->buckets * LRD_TABLE_LOAD) {
-      return ask_table(need, root->buckets * 2, true);
+      return ask_table(need, buckets_after(shard, root->buckets), true);
     }
   }
   lrd_table *home = lrd_table_home_locked(root_of(shard), hash);
@@ -280,7 +297,7 @@ void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_orde
   lrd_table *root = root_of(shard);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
   // Readers that found an entry through the old root look at the root again before they follow it.
-  atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_release);
+  set_root(shard, &lrd_table_empty);
   retire_table(shard, root);
   if (next) retire_table(shard, next);
   *order = shard->order;

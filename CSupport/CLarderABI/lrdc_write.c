@@ -41,7 +41,7 @@ static larder_status publish(writing *write) {
   while (result == LRD_AGAIN) {
     // Out of the lock: this may be the last pin of what an earlier round has seen.
     if (!write->change.replaced) drop_old(write);
-    lrd_change_begin(core, write->lane, shard);
+    lrd_change_begin_insert(core, write->lane, shard, write->key.hash);
     lrd_entry *old = lrdc_find_locked(write->cache, shard, &write->key);
     if (write->only_present && !old && !write->change.replaced) {
       lrd_change_cancel(core, shard);

@@ -99,18 +99,19 @@ extension Cache {
   ) -> InsertionOutcome {
     require(cost ?? 0 >= 0, "cost must not be negative")
     let hash = hasher.hash(key)
+    let shard = lrd_cache_shard(core, hash)
+    lrd_shard_foresee(shard, hash)
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
     guard let entry = lrd_slot_take(core, lane) else { return .outOfMemory }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: consume value)
     lrd_entry_describe(entry, hash, cost.map(UInt64.init) ?? lrd_cache_default_cost(core))
-    let shard = lrd_cache_shard(core, hash)
     var change = lrd_change()
     var result = LRD_AGAIN
     while result == LRD_AGAIN {
       // Out of the lock: an earlier round's copy may be the last reference.
       if !change.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
-      lrd_change_begin(core, lane, shard)
+      lrd_change_begin_insert(core, lane, shard, hash)
       let old = findLocked(key, hash, shard)
       if !change.replaced, let replaced, let old {
         replaced.pointee = old.value(of: Layout.self).pointee

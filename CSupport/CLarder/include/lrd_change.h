@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_change.h — writes: insert, remove, trim, empty; and what becomes of the entries they unlink.
  *
- *   lrd_change_begin()   locks the shard, applies this thread's hits
+ *   lrd_change_begin()   locks the shard, applies this thread's hits; or lrd_change_begin_insert()
  *     the caller looks for its key with lrd_shard_matches_locked()
  *   lrd_change_insert() or lrd_change_remove() or lrd_change_cancel()   unlock
  *   the caller shows `removed` to its observer, then lrd_change_retire()   (observed caches only)
@@ -55,6 +55,11 @@ typedef enum lrd_result {
 /// Locks the shard and applies this thread's hits on it.
 void lrd_change_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard)
     LRD_ACQUIRE(shard->lock);
+
+/// The same for an insertion of this hash. Where the shard is full, what the insertion and the
+/// eviction will touch is on its way from memory when this returns.
+void lrd_change_begin_insert(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
+                             uint64_t hash) LRD_ACQUIRE(shard->lock);
 
 /// Notes a lookup made under the lock: a hit on `entry`, or a miss when it is NULL.
 void lrd_note_locked(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,

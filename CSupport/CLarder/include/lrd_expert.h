@@ -75,11 +75,11 @@ static inline uint32_t lrd_expert_round(const lrd_expert *expert, uint32_t credi
 }
 
 /// Spreads the 48 bits of a place over 64, so that sampling, ghosts and shadows may each take some
-/// although shards and tables have used them. (The finalizer of SplitMix64.)
+/// although shards and tables have used them: both halves of a full product, as in wyhash.
 static inline uint64_t lrd_scramble(uint64_t place) {
-  place = (place ^ place >> 30) * 0xbf58476d1ce4e5b9u;
-  place = (place ^ place >> 27) * 0x94d049bb133111ebu;
-  return place ^ place >> 31;
+  unsigned __int128 product =
+      (unsigned __int128)(place ^ 0xbf58476d1ce4e5b9u) * 0x94d049bb133111ebu;
+  return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 #pragma clang assume_nonnull end

@@ -107,6 +107,14 @@ static inline bool lrd_queue_exceeds(const lrd_queue *queue, lrd_amount amount) 
   return queue->size.count > amount.count || queue->size.cost > amount.cost;
 }
 
+/// Begins to load the hotter neighbour of an entry that is about to go: unlinking writes to it, and
+/// it is the next to go.
+static inline void lrd_order_foresee(lrd_slots slots, uint32_t id) {
+  if (id == LRD_NIL) return;
+  uint32_t hotter = lrd_slots_entry(slots, id)->prev;
+  if (hotter != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, hotter));
+}
+
 /// `parts` hundredths of a bound, at least 1; what is unbounded stays so.
 static inline uint64_t lrd_bound_percent(uint64_t bound, uint32_t parts) {
   if (bound == LRD_UNBOUNDED) return bound;
@@ -132,6 +140,7 @@ uint32_t lrd_queues_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, b
 uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id);
+uint32_t lrd_queues_foresee(const lrd_order *order, lrd_pool *pool, uint64_t place);
 uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_hottest(const lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_coldest(const lrd_order *order, lrd_pool *pool);

@@ -54,6 +54,9 @@ static inline size_t lrd_remnants_bytes(uint32_t buckets) {
 void lrd_remnants_open(lrd_remnants *remnants, uint16_t *_Nullable slots, uint32_t buckets,
                        uint64_t capacity);
 
+/// Begins to load what the next call for this key will look at.
+void lrd_remnants_foresee(const lrd_remnants *remnants, uint64_t scrambled);
+
 /// Remembers an evicted key.
 void lrd_remnants_add(lrd_remnants *remnants, uint64_t scrambled);
 

@@ -55,8 +55,14 @@ lrd_sample lrd_samples_find(const lrd_samples *samples, uint32_t id);
 
 void lrd_samples_remove(lrd_samples *samples, uint32_t id);
 
-/// The next sampled entry in turn, among the next few places; LRD_NIL when they are empty.
+/// The next sampled entry in turn, of one bucket; LRD_NIL when the rest of that is empty.
 uint32_t lrd_samples_next(lrd_samples *samples, lrd_sample *sample);
+
+/// True when a place found earlier, with the same memory, still holds the entry.
+static inline bool lrd_samples_hold(const lrd_samples *samples, lrd_sample sample, uint32_t id) {
+  return sample.bucket && sample.bucket->turn == samples->turn &&
+         sample.bucket->id[sample.index] == id + 1;
+}
 
 static inline uint32_t lrd_sample_credit(lrd_sample sample) {
   return sample.bucket ? sample.bucket->credits >> sample.index * 2 & 3 : 0;

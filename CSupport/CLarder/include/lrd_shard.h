@@ -17,6 +17,9 @@
  *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
  *   shard swaps in another root: readers therefore check, after publishing an entry's hazard, not
  *   only the slot but also that the root has not changed.
+ *   `bucket` and `buckets` are written after the root (relaxed) and are hints of what to load ahead
+ *   of the lock, where the root itself must not be followed: whatever pair a thread sees, nothing is
+ *   read there.
  * RETIREMENT
  *   Unlinked entries wait in `retired` until a scan of all hazard slots proves them free; those
  *   wait in `proven` until somebody destroys them. At most LRD_RETIRED_MOST entries, and twice as
@@ -48,6 +51,8 @@ typedef struct lrd_counters {
 
 typedef struct lrd_shard {
   _Alignas(LRD_LINE_PAIR) _Atomic(lrd_table *) root;
+  _Atomic(uintptr_t) bucket; // address of the root's first bucket, and the number of its buckets
+  _Atomic(uint64_t) buckets;
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint64_t count;
@@ -57,6 +62,7 @@ typedef struct lrd_shard {
   lrd_counters counters;
   lrd_chain retired;
   lrd_chain proven;
+  bool full;        // the last insertion had to evict
   uint32_t guarded; // entries a scan found in readers' hands, all still in `retired`
   lrd_table *_Nullable retired_tables;
 } lrd_shard;
@@ -157,6 +163,14 @@ void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_orde
 /// Adds all entries of an order nobody else can reach to `removed`.
 void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
                         lrd_chain *removed);
+
+/// Begins to load the bucket of a hash, before or without the lock.
+static inline void lrd_shard_foresee(lrd_shard *shard, uint64_t hash) {
+  uint64_t buckets = atomic_load_explicit(&shard->buckets, memory_order_relaxed);
+  uintptr_t first = atomic_load_explicit(&shard->bucket, memory_order_relaxed);
+  uint64_t index = (uint64_t)(((unsigned __int128)hash * buckets) >> 64);
+  LRD_PREFETCH((const void *)(first + index * sizeof(lrd_bucket)));
+}
 
 /// A walk over the linked entries of one hash, while the lock is held and nothing is changed. Equal
 /// hashes are not equal keys.
