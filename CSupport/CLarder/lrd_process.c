@@ -3,11 +3,13 @@
 
 #include "lrd_change.h"
 #include "lrd_maintenance.h"
+#include "lrd_side_lock.h"
 
 #include <pthread.h>
 
-static lrd_lock caches_lock;
+static lrd_lock caches_lock; // of both lists
 static lrd_cache *newest;
+static lrd_side_lock *newest_side;
 
 static void for_all_locks(void (*apply)(lrd_lock *lock)) {
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
@@ -15,6 +17,7 @@ static void for_all_locks(void (*apply)(lrd_lock *lock)) {
     for (uint32_t i = 0; i <= cache->shard_mask; i++) apply(&cache->shards[i].lock);
     apply(&cache->pool.lock);
   }
+  for (lrd_side_lock *side = newest_side; side; side = side->older) apply(&side->lock);
 }
 
 static void take(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
@@ -121,5 +124,25 @@ void lrd_process_remove(lrd_cache *cache) {
     newest = cache->older;
   }
   if (cache->older) cache->older->newer = cache->newer;
+  lrd_lock_release(&caches_lock);
+}
+
+void lrd_side_lock_add(lrd_side_lock *side) {
+  lrd_lock_acquire(&caches_lock);
+  side->older = newest_side;
+  side->newer = NULL;
+  if (newest_side) newest_side->newer = side;
+  newest_side = side;
+  lrd_lock_release(&caches_lock);
+}
+
+void lrd_side_lock_remove(lrd_side_lock *side) {
+  lrd_lock_acquire(&caches_lock);
+  if (side->newer) {
+    side->newer->older = side->older;
+  } else {
+    newest_side = side->older;
+  }
+  if (side->older) side->older->newer = side->newer;
   lrd_lock_release(&caches_lock);
 }

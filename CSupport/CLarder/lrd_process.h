@@ -3,9 +3,10 @@
  *
  * fork() copies only the calling thread. Before it, every lock of the core is taken, so that the
  * child gets every structure whole; after it, both sides let go, and the child forgets the other
- * threads' loans. ORDER: maintenance queue → list of caches → registry → of each cache: admin,
- * shards by number, pool. Nothing else ever holds two locks, but lrd_change_empty() (shards by
- * number) and the exit hook of threads (list of caches, then one shard at a time). */
+ * threads' loans. ORDER: maintenance queue → lists of caches and side locks → registry → of each
+ * cache: admin, shards by number, pool → side locks. Nothing else ever holds two locks, but
+ * lrd_change_empty() (shards by number) and the exit hook of threads (list of caches, then one shard
+ * at a time). */
 #pragma once
 
 #include "lrd_cache.h"

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Larder
 
-/// The settings of an ``ObjectCache`` that the core does not know, for any thread to read and
-/// write.
-final class ObjectCacheSettings: @unchecked Sendable {
-  // Sendable: `lock` guards the variables. It is a leaf; only references are copied under it.
+/// The settings of an ``ObjectCache`` that the core does not know, for any thread to read and write,
+/// and for a forked child.
+final class ObjectCacheSettings: Sendable {
+  private struct Settings {
+    var name = ""
+    var evictsDiscarded = true
+    weak var delegate: (any ObjectCacheDelegate)?
+  }
 
-  private let lock = NSLock()
-  private var storedName = ""
-  private var storedEvictsDiscarded = true
-  private weak var storedDelegate: (any ObjectCacheDelegate)?
+  /// Only references are copied under the lock.
+  private let settings = Guarded(Settings())
 
   var name: String {
-    get { lock.withLock { storedName } }
+    get { settings.withLock { $0.name } }
     set {
       var name = newValue
       // The old one is released outside.
-      lock.withLock { swap(&storedName, &name) }
+      settings.withLock { swap(&$0.name, &name) }
     }
   }
 
   var evictsDiscarded: Bool {
-    get { lock.withLock { storedEvictsDiscarded } }
-    set { lock.withLock { storedEvictsDiscarded = newValue } }
+    get { settings.withLock { $0.evictsDiscarded } }
+    set { settings.withLock { $0.evictsDiscarded = newValue } }
   }
 
   var delegate: (any ObjectCacheDelegate)? {
-    get { lock.withLock { storedDelegate } }
-    set { lock.withLock { storedDelegate = newValue } }
+    get { settings.withLock { $0.delegate } }
+    set { settings.withLock { $0.delegate = newValue } }
   }
 }

@@ -4,12 +4,6 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// A forked child has one thread and a copy of everything else.
 @Suite("Forks", .timeLimit(.minutes(5)))
 struct ForkTests {
@@ -82,6 +76,79 @@ struct ForkTests {
       }
     }
   }
+
+  /// A group whose hash waits, while the index is locked, until another thread is about to fork.
+  private struct Lingering: Hashable, Sendable {
+    static let entered = Atomic(false)
+    static let forking = Atomic(false)
+    let lingers: Bool
+
+    static func == (left: Lingering, right: Lingering) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {
+      guard lingers else { return }
+      Self.entered.store(true, ordering: .releasing)
+      waitUntil("forking") { Self.forking.load(ordering: .acquiring) }
+      // Time for a fork that does not wait for this lock.
+      for _ in 0..<100 { sleepBriefly() }
+    }
+  }
+
+  @Test("A fork amid another thread's work on groups leaves these unlocked in the child")
+  func forkAmidGroups() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(
+        options: .init(groups: .by({ Lingering(lingers: $0 == -1) }, quota: { _ in 5 })))
+      cache[0] = 0
+      onThreads(2) { thread in
+        if thread == 0 {
+          cache[-1] = -1
+        } else {
+          waitUntil("the index is locked") { Lingering.entered.load(ordering: .acquiring) }
+          Lingering.forking.store(true, ordering: .releasing)
+          expectChildSuccess {
+            for key in 1..<10 { cache[key] = key }
+            precondition(cache.count(inGroup: Lingering(lingers: false)) <= 5)
+            cache.removeAll(inGroup: Lingering(lingers: false))
+          }
+        }
+      }
+    }
+  }
+
+  @Test("A fork amid evictions, groups and second chances leaves a child that goes on")
+  func busyForkWithPowers() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      var options = Cache<Int, Tracked>.Options(groups: .by({ $0 % 3 }, quota: { _ in 20 }))
+      options.secondChances = 64
+      let cache = Cache<Int, Tracked>(countLimit: 50, shards: 2, options: options)
+      let held = (0..<200).map { tracker.make($0) }
+      let forked = Atomic(false)
+      onThreads(3) { thread in
+        if thread == 0 {
+          for _ in 0..<Stress.scaled(50, atLeast: 5) {
+            expectChildSuccess {
+              for key in 0..<200 {
+                cache[key] = held[key]
+                precondition(cache.survivingValue(forKey: key) === held[key])
+              }
+              cache.removeAll(inGroup: 1)
+              cache.reclaim()
+              cache.checkInvariants()
+            }
+          }
+          forked.store(true, ordering: .releasing)
+        } else {
+          var random = SplitMix64(seed: UInt64(thread))
+          while !forked.load(ordering: .acquiring) {
+            let key = random.below(200)
+            if thread == 1 { cache[key] = held[key] } else { _ = cache.survivingValue(forKey: key) }
+          }
+        }
+      }
+    }
+  }
 }
 
 /// What a child does with the caches it inherited.
@@ -103,25 +170,4 @@ private func useAfterFork(_ cache: Cache<Int, Int>) {
   let fresh = Cache<Int, Int>()
   fresh[1] = 1
   precondition(fresh[1] == 1)
-}
-
-/// Forks, runs `body` in the child and ends the process unless the child ends well in a minute.
-private func expectChildSuccess(_ body: () -> Void) {
-  // Swift hides fork(), which is right for programs and wrong for this test.
-  typealias Fork = @convention(c) () -> pid_t
-  let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
-  let child = fork()
-  precondition(child >= 0, "fork failed")
-  if child == 0 {
-    body()
-    _exit(0)
-  }
-  var status: Int32 = 0
-  let end = Clock.now + 60_000_000_000
-  while waitpid(child, &status, WNOHANG) == 0 {
-    // A signal the child cannot mask: it may hang with all others blocked.
-    if Clock.now > end { kill(child, SIGKILL) }
-    sleepBriefly()
-  }
-  precondition(status == 0, "the child ended with status \(status)")
 }

@@ -2,7 +2,7 @@
 /* CLarder.h — the core of Larder: hashes, entries, links, costs, locks. No keys, no values, no
  * Swift.
  *
- *   lrd_base ← lrd_platform ← lrd_lock ← lrd_pool, lrd_table
+ *   lrd_base ← lrd_platform ← lrd_lock ← lrd_pool, lrd_table, lrd_side_lock
  *            ← lrd_list ← lrd_order ← lrd_policy ← lrd_shard
  *            ← lrd_expert ← lrd_remnants ← lrd_shadow ← lrd_advisor (the adaptive policy)
  *            ← lrd_budget, lrd_thread ← lrd_cache ← lrd_lookup (hits), lrd_change (writes)
@@ -16,4 +16,5 @@
 #include "lrd_hash.h"
 #include "lrd_lookup.h"
 #include "lrd_samples.h"
+#include "lrd_side_lock.h"
 #include "lrd_sweep.h"

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import LarderObjects
+import LarderTestSupport
+import Testing
+
+@Suite("Forks of object caches", .timeLimit(.minutes(5)))
+struct ObjectCacheForkTests {
+  @Test("A fork while another thread writes settings leaves these usable in the child")
+  func forkedSettings() async {
+    await #expect(processExitsWith: .success) {
+      struct Shared: @unchecked Sendable { let cache = ObjectCache<NSNumber, NSNumber>() }
+      let shared = Shared()
+      let forked = Protected(false)
+      onThreads(2) { thread in
+        if thread == 0 {
+          for _ in 0..<Stress.scaled(100, atLeast: 10) {
+            expectChildSuccess {
+              let cache = shared.cache
+              cache.name = "child"
+              cache.setObject(1, forKey: 1)
+              cache.removeObject(forKey: 1)
+            }
+          }
+          forked.withLock { $0 = true }
+        } else {
+          while !forked.withLock({ $0 }) {
+            for _ in 0..<100 { shared.cache.delegate = nil }
+          }
+        }
+      }
+    }
+  }
+}
