@@ -61,23 +61,6 @@ extension Cache {
     return elements(atMost: n, hottestFirst: false)
   }
 
-  /// What finds an entry again: where it was, and its key in case another has taken its place.
-  struct EntryName {
-    let entry: UnsafeMutablePointer<lrd_entry>
-    let place: UInt64
-    let key: Key
-  }
-
-  /// The names of all entries.
-  func names() -> [EntryName] {
-    (0..<shardCount).flatMap { shard in
-      copyShard(shard, atMost: .max, hottestFirst: true) {
-        EntryName(
-          entry: $0, place: lrd_entry_place($0), key: $0.key(of: Layout.self).pointee)
-      }
-    }
-  }
-
   @usableFromInline var shardCount: Int { Int(lrd_cache_shards(core)) }
 
   @inlinable

@@ -107,7 +107,12 @@ extension Cache {
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
     powers?.secondChance?.willWriteAll()
     defer { powers?.secondChance?.didWriteAll() }
-    for name in names() { try removeEntry(name, if: shouldBeRemoved) }
+    func judge(_ key: Key, _ value: Value) throws -> Verdict {
+      try shouldBeRemoved(key, value) ? .goes(LRD_REMOVED_BY_CALL) : .stays
+    }
+    for name in names() {
+      try ask(judge, in: lrd_cache_shard(core, name.place)) { findLocked(name, $0) }
+    }
   }
 
   /// Destroys all removed entries that no reader holds, before it returns.
@@ -121,54 +126,5 @@ extension Cache {
     var change = lrd_change()
     lrd_change_reclaim(core, &change)
     finish(&change, lane)
-  }
-
-  private func removeEntry(_ name: EntryName, if matches: (Key, Value) throws -> Bool) rethrows {
-    let lane = lrd_lane_attach(core)
-    let shard = lrd_cache_shard(core, name.place)
-    lrd_change_begin(core, lane, shard)
-    guard let entry = findLocked(name, shard) else { return lrd_change_cancel(core, shard) }
-    // The loan keeps the entry's slot from being used again, so that the same address below means
-    // the same value. A thread with all its loans out goes by the address alone.
-    var loan = lrd_lend_locked(lane, shard, entry) ? lane : nil
-    var copy: (key: Key, value: Value?)?
-    if loan == nil {
-      copy = (entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee)
-    }
-    lrd_change_cancel(core, shard)
-    var change = lrd_change()
-    func endLoan() {
-      guard let lane = loan.take() else { return }
-      lrd_loan_close(lane)
-      lrd_loan_end(lane)
-    }
-    defer { endLoan() }
-    // A copy may become the last reference.
-    defer { if copy?.value != nil { drop(&copy!.value) } }
-    let isMatch =
-      try copy.map { try matches($0.key, $0.value!) }
-      ?? matches(entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee)
-    guard isMatch else { return }
-    lrd_change_begin(core, lane, shard)
-    guard lrd_shard_holds_locked(shard, entry, name.place) else {
-      return lrd_change_cancel(core, shard)
-    }
-    // Under the lock the entry stays; while on loan it could not be destroyed by its own removal.
-    endLoan()
-    lrd_change_remove(core, shard, &change, entry)
-    finish(&change, lane)
-  }
-
-  /// The entry that has a name's key now; the shard's lock is held. By address first, which finds
-  /// keys that do not equal themselves; by key where the entry was replaced since, even if its slot
-  /// holds another key of the same hash by now.
-  private func findLocked(
-    _ name: EntryName, _ shard: OpaquePointer
-  ) -> UnsafeMutablePointer<lrd_entry>? {
-    if lrd_shard_holds_locked(shard, name.entry, name.place) {
-      let key = name.entry.key(of: Layout.self).pointee
-      if key == name.key || name.key != name.key { return name.entry }
-    }
-    return findLocked(name.key, hasher.hash(name.key), shard)
   }
 }

@@ -12,44 +12,21 @@ extension Cache {
     for key: Key, _ cost: Int, asking shouldEvict: @Sendable (Key, Value) -> Bool
   ) {
     if hasRoom(cost: cost) || contains(key) { return }
-    var batch: ReleaseBatch<Value>?
-    defer { if let batch { powers?.releaser?.hand(batch) } }
-    var candidates = coldestByName(questionsMost)
-    candidates.reverse()
-    while let (name, value) = candidates.popLast() {
-      let agreed = !hasRoom(cost: cost) && shouldEvict(name.key, value)
-      let refused = !agreed && !hasRoom(cost: cost)
-      // The copy may be the last reference.
-      powers?.releaser?.add(consume value, to: &batch)
-      let shard = lrd_cache_shard(core, name.place)
-      if agreed {
-        evict(shard, LRD_REMOVED_LIMIT) { findStillLocked(name, $0) }
-      } else if refused {
-        lrd_change_begin(core, lrd_lane_attach(core), shard)
-        if let entry = findStillLocked(name, shard) { lrd_note_locked(core, nil, shard, entry) }
-        lrd_change_cancel(core, shard)
-      }
+    func judge(_ key: Key, _ value: Value) -> Verdict {
+      if shouldEvict(key, value) { return .goes(LRD_REMOVED_LIMIT) }
+      return hasRoom(cost: cost) ? .stays : .isUsed
+    }
+    for name in coldestNames(questionsMost) {
+      if hasRoom(cost: cost) { return }
+      ask(judge, in: lrd_cache_shard(core, name.place)) { findStillLocked(name, $0) }
     }
   }
 
-  private func coldestByName(_ n: Int) -> [(EntryName, Value)] {
+  /// The names of the coldest entries. Names only: of what several shards list some is surplus.
+  private func coldestNames(_ n: Int) -> [EntryName] {
     let parts = (0..<shardCount).map { shard in
-      copyShard(shard, atMost: n, hottestFirst: false) { entry in
-        (
-          EntryName(
-            entry: entry, place: lrd_entry_place(entry), key: entry.key(of: Layout.self).pointee),
-          entry.value(of: Layout.self).pointee
-        )
-      }
+      copyShard(shard, atMost: n, hottestFirst: false) { EntryName(of: $0) }
     }
     return Self.inTurn(parts, atMost: n)
-  }
-
-  /// The entry of that name if it was not replaced; the shard's lock is held.
-  private func findStillLocked(_ name: EntryName, _ shard: OpaquePointer) -> StoredEntry? {
-    guard lrd_shard_holds_locked(shard, name.entry, name.place),
-      name.entry.key(of: Layout.self).pointee == name.key
-    else { return nil }
-    return name.entry
   }
 }

@@ -9,10 +9,11 @@ extension Cache where Value: DiscardableContent {
   ///
   /// - Complexity: As ``value(forKey:)``, and that of the value's own methods.
   public func content(forKey key: Key) -> ContentAccess<Value>? {
-    guard let value = value(forKey: key) else { return nil }
-    if let access = ContentAccess(value) { return access }
+    // Lent, so that no copy of a value ends as the last reference: values may be released elsewhere.
+    guard let access = withValue(forKey: key, { ContentAccess($0) }) else { return nil }
+    if let access { return access }
     // Another thread may have stored a value with content by now: that one stays.
-    removeValue(forKey: key) { $0 === value }
+    removeValue(forKey: key) { ContentAccess($0) == nil }
     return nil
   }
 
@@ -21,7 +22,7 @@ extension Cache where Value: DiscardableContent {
   ///
   /// - Complexity: O(*n*).
   public func discardUnusedContent() {
-    for element in snapshot() { element.value.discardContentIfPossible() }
+    forEach { $1.discardContentIfPossible() }
   }
 
   /// An observer that discards the content of values that leave the cache, if nobody uses it, as

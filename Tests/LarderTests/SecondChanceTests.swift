@@ -51,7 +51,7 @@ struct SecondChanceTests {
     let writes: [(TrackedCache) -> Void] = [
       { $0[1] = nil }, { $0.removeValue(forKey: 1) }, { $0.removeAll() },
       { $0.removeAll { _, _ in false } }, { $0.updateValue(second, forKey: 1) },
-      { $0.insert(second, forKey: 1) },
+      { $0.insert(second, forKey: 1) }, { $0.removeValue(forKey: 1) { $0 === first } },
     ]
     for write in writes {
       cache[1] = first

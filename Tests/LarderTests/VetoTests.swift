@@ -84,6 +84,21 @@ struct VetoTests {
     home.withLock { $0.cache = nil }
   }
 
+  @Test("Asking before eviction hands on what goes, and nothing else", arguments: [1, 4])
+  func releases(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int] in
+      let tracker = LifetimeTracker()
+      let sink = ReleaseTests.Sink()
+      let cache = Cache<Int, Tracked>(
+        countLimit: 20, policy: .lru, shards: shards,
+        options: .init(release: sink.release, shouldEvict: { _, value in value.isIntact }))
+      for key in 0..<50 { cache[key] = tracker.make(key) }
+      precondition(sink.count == 30 && tracker.live == 50 && cache.count == 20)
+      sink.releaseAll()
+      precondition(tracker.live == 20)
+    }
+  }
+
   @Test("From many threads the limits hold, and each value dies once", arguments: [1, 4])
   func storm(shards: Int) {
     let tracker = LifetimeTracker()
