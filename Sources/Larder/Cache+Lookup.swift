@@ -68,8 +68,11 @@ extension Cache {
   func withCopy<Result, Failure: Error>(
     _ key: Key, _ hash: UInt64, _ body: (Value) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    guard let value = valueSlowly(key, hash) else { return nil }
-    return try body(value)
+    var copy = valueSlowly(key, hash)
+    if copy == nil { return nil }
+    // It may become the last reference.
+    defer { drop(&copy) }
+    return try body(copy!)
   }
 
   /// The value stored for `key`, or `nil`, as if nobody had looked: neither the order of eviction
@@ -101,7 +104,7 @@ extension Cache {
       lrd_loan_end(lane)
       if found { return true }
     }
-    return peekSlowly(key, hash) != nil
+    return containsSlowly(key, hash)
   }
 
   /// Whether the entry just found has this key. Comparing keys of unknown types runs code that may
@@ -124,54 +127,6 @@ extension Cache {
   func hasKey(_ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64) -> Bool {
     (KeyHasher<Key>.isWord || lrd_entry_may_match(entry, hash))
       && entry.key(of: Layout.self).pointee == key
-  }
-
-  /// What the inlined path leaves: a thread's first use of a cache, or of one it did not use
-  /// lately; systems without membarrier; entries with the same tag; and all that needs the lock.
-  @inlinable @inline(never)
-  func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
-    guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }
-    guard let entry = lrd_find_slow(core, lane, hash) else {
-      lrd_miss(lane)
-      return nil
-    }
-    guard matches(entry, key, hash, lane) else {
-      lrd_loan_end(lane)
-      return valueUnderLock(key, hash, lane)
-    }
-    let value = entry.value(of: Layout.self).pointee
-    lrd_hit(core, lane, entry, hash)
-    lrd_loan_end(lane)
-    return value
-  }
-
-  /// Keys whose hashes are equal, loans nested too deep, and threads without memory for a lane.
-  @usableFromInline
-  func valueUnderLock(_ key: Key, _ hash: UInt64, _ lane: OpaquePointer?) -> Value? {
-    let shard = lrd_cache_shard(core, hash)
-    lrd_change_begin(core, lane, shard)
-    let entry = findLocked(key, hash, shard)
-    let value = entry?.value(of: Layout.self).pointee
-    lrd_note_locked(core, lane, shard, entry)
-    lrd_change_cancel(core, shard)
-    return value
-  }
-
-  /// What `peek` and `contains` leave, as ``valueSlowly(_:_:)``.
-  @usableFromInline @inline(never)
-  func peekSlowly(_ key: Key, _ hash: UInt64) -> Value? {
-    if let lane = lrd_lane_attach(core) {
-      guard let entry = lrd_find_slow(core, lane, hash) else { return nil }
-      let found = matches(entry, key, hash, lane)
-      let value = found ? entry.value(of: Layout.self).pointee : nil
-      lrd_loan_end(lane)
-      if found { return value }
-    }
-    let shard = lrd_cache_shard(core, hash)
-    lrd_change_begin(core, nil, shard)
-    let value = findLocked(key, hash, shard)?.value(of: Layout.self).pointee
-    lrd_change_cancel(core, shard)
-    return value
   }
 
   /// The entry of `key`; the shard's lock is held.

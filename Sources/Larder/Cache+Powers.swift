@@ -13,26 +13,33 @@ extension Cache {
     let hash = hasher.hash(key)
     powers.watermarks?.willInsert(key, into: self, cost: cost)
     if let shouldEvict = powers.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }
-    var shown: Value?
-    if powers.onInsertion != nil { shown = copy value }
-    let moment = powers.secondChance?.willWrite(key, hash) ?? 0
+    var copy: Value?
+    let isShown = powers.onInsertion != nil
+    var storage = Storage(
+      moment: powers.secondChance?.willWrite(key, hash) ?? 0, lends: isShown && canLend)
+    if isShown && !storage.lends { copy = copy value }
     powers.groups?.willStore(key)
-    let outcome = storePlainly(consume value, key, cost, replaced: replaced, since: moment)
+    let outcome = storePlainly(consume value, key, cost, replaced: replaced, with: &storage)
     powers.secondChance?.didWrite(hash)
     if outcome.isStored {
-      didStore(shown, key, hash, cost, with: powers)
+      didStore(key, hash, with: powers)
     } else {
       powers.groups?.didNotStore(key)
     }
-    if shown != nil { drop(&shown) }
+    if outcome.isStored, let onInsertion = powers.onInsertion {
+      if let lent = storage.lent {
+        onInsertion(key, lent.entry.value(of: Layout.self).pointee, cost)
+      } else {
+        onInsertion(key, copy!, cost)
+      }
+      endLending(&storage, hash)
+    }
+    if copy != nil { drop(&copy) }
     return outcome
   }
 
-  /// What follows a value's storage. `value` is for the observer.
-  func didStore(
-    _ value: borrowing Value?, _ key: Key, _ hash: UInt64, _ cost: Int,
-    with powers: Powers<Key, Value>
-  ) {
+  /// What follows a value's storage, before the observer is told.
+  func didStore(_ key: Key, _ hash: UInt64, with powers: Powers<Key, Value>) {
     powers.evictions?.forget(hash)
     if let groups = powers.groups {
       var surplus = groups.stored(key)
@@ -42,9 +49,6 @@ extension Cache {
       }
     }
     powers.watermarks?.didInsert(into: self)
-    if let onInsertion = powers.onInsertion, let value = copy value {
-      onInsertion(key, value, cost)
-    }
   }
 
   /// ``removePlainly(_:into:)`` for caches with powers.

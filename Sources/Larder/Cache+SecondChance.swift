@@ -18,21 +18,22 @@ extension Cache {
     if let value = value(forKey: key) { return value }
     guard let powers, let secondChance = powers.secondChance else { return nil }
     let hash = hasher.hash(key)
-    guard let found = secondChance.find(key, hash) else { return nil }
+    guard var found = secondChance.find(key, hash) else { return nil }
     powers.watermarks?.willInsert(key, into: self, cost: found.cost)
     if let shouldEvict = powers.shouldEvict { makeRoom(for: key, found.cost, asking: shouldEvict) }
-    return restore(found, key, hash, with: powers)
+    return restore(&found, key, hash, with: powers)
   }
 
-  /// Stores what was found, unless something was stored or written meanwhile.
+  /// Stores what was found and returns it, unless something was stored or written meanwhile. Then the
+  /// object found may have lost its other references: it goes where values are released.
   private func restore(
-    _ found: SecondChance<Key, Value>.Found, _ key: Key, _ hash: UInt64,
+    _ found: inout SecondChance<Key, Value>.Found, _ key: Key, _ hash: UInt64,
     with powers: Powers<Key, Value>
   ) -> Value? {
     let lane = lrd_lane_attach(core)
     guard let entry = lrd_slot_take(core, lane) else { return found.value }
     entry.key(of: Layout.self).initialize(to: key)
-    entry.value(of: Layout.self).initialize(to: found.value)
+    entry.value(of: Layout.self).initialize(to: found.value!)
     lrd_entry_describe(entry, hash, UInt64(found.cost))
     let moment = powers.secondChance!.moment()
     let shard = lrd_cache_shard(core, hash)
@@ -47,7 +48,8 @@ extension Cache {
         lrd_change_cancel(core, shard)
         lrd_need_drop(&change.need)
         powers.groups?.didNotStore(key)
-        discard(entry, lane)
+        takeBack(entry, lane)
+        drop(&found.value)
         finish(&change, lane, since: moment)
         return value
       }
@@ -56,14 +58,22 @@ extension Cache {
     let isStored = InsertionOutcome(result).isStored
     if !isStored {
       powers.groups?.didNotStore(key)
-      discard(entry, lane)
+      takeBack(entry, lane)
     }
     finish(&change, lane, since: moment)
     if isStored {
       powers.secondChance!.forget(key, hash, since: found.stamp)
-      didStore(found.value, key, hash, found.cost, with: powers)
+      didStore(key, hash, with: powers)
+      powers.onInsertion?(key, found.value!, found.cost)
     }
     return found.value
+  }
+
+  /// Undoes the entry of a value the caller has as well.
+  private func takeBack(_ entry: StoredEntry, _ lane: OpaquePointer?) {
+    entry.value(of: Layout.self).deinitialize(count: 1)
+    entry.key(of: Layout.self).deinitialize(count: 1)
+    lrd_slot_give(core, lane, entry)
   }
 
   /// Evicted objects that are remembered, dead ones included, for tests.
@@ -73,8 +83,9 @@ extension Cache {
 extension Cache.Options where Value: AnyObject {
   /// How many evicted objects ``Cache/survivingValue(forKey:)`` may find again, the latest ones; 0
   /// for none. Only weak references to them are kept, 100 to 200 bytes and a key for each, which an
-  /// object's death leaves behind until later evictions, or ``Cache/reclaim()``, sweep them away.
-  /// Rounded up to a multiple of 16. Must not be negative.
+  /// object's death leaves behind until later evictions, or ``Cache/reclaim()``, sweep them away; with
+  /// ``release``, until as many later evictions as this number, or ``Cache/reclaim()``. Rounded up to
+  /// a multiple of 16. Must not be negative.
   ///
   /// - Complexity: Every insertion and removal takes two more locks, every eviction one.
   public var secondChances: Int {
@@ -84,8 +95,8 @@ extension Cache.Options where Value: AnyObject {
       secondChanceCount = newValue
       makeSecondChance = nil
       if newValue > 0 {
-        makeSecondChance = { () -> SecondChance<Key, Value> in
-          WeakSecondChance<Key, Value>(capacity: newValue)
+        makeSecondChance = { (releaser: Releaser<Value>?) -> SecondChance<Key, Value> in
+          WeakSecondChance<Key, Value>(capacity: newValue, releaser: releaser)
         }
       }
     }

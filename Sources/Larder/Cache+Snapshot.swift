@@ -32,7 +32,13 @@ extension Cache {
   /// The keys of all entries, in the order of ``snapshot()``.
   ///
   /// - Complexity: As ``snapshot()``.
-  public var keys: [Key] { snapshot().map(\.key) }
+  public var keys: [Key] {
+    // Without the values: copies that nobody asked for might become the last references.
+    let parts = (0..<shardCount).map { shard in
+      copyShard(shard, atMost: .max, hottestFirst: true) { $0.key(of: Layout.self).pointee }
+    }
+    return Self.inTurn(parts, atMost: .max)
+  }
 
   /// The values of all entries, in the order of ``snapshot()``.
   ///
@@ -65,14 +71,39 @@ extension Cache {
 
   @inlinable
   func elements(atMost n: Int, hottestFirst: Bool) -> [Element] {
-    let parts = (0..<shardCount).map { shard in
+    var parts = (0..<shardCount).map { shard in
       copyShard(shard, atMost: n, hottestFirst: hottestFirst) { entry in
         Element(
           key: entry.key(of: Layout.self).pointee, value: entry.value(of: Layout.self).pointee,
           cost: Int(clamping: entry.pointee.cost))
       }
     }
-    return Self.inTurn(parts, atMost: n)
+    let merged = Self.inTurn(parts, atMost: n)
+    // What is surplus with several shards may have become the last reference.
+    if powers != nil { giveUp(&parts, after: merged.count) }
+    return merged
+  }
+
+  /// Gives up the elements of `parts` that are not among the first `n`, taking one of each in turn.
+  @usableFromInline @inline(never)
+  func giveUp(_ parts: inout [[Element]], after n: Int) {
+    guard let releaser = powers?.releaser, parts.count > 1 else { return }
+    var (turn, taken) = (0, 0)
+    var ends = Array(repeating: 0, count: parts.count)
+    while taken < n {
+      for part in parts.indices where turn < parts[part].count && taken < n {
+        ends[part] += 1
+        taken += 1
+      }
+      turn += 1
+    }
+    var batches: [ReleaseBatch<Value>] = []
+    for part in parts.indices {
+      for element in parts[part][ends[part]...] { releaser.add(element.value, to: &batches) }
+    }
+    // First: a receiver that is quick must not leave the last references to these.
+    parts = []
+    for batch in batches { releaser.hand(batch) }
   }
 
   /// The first `n` of several lists, one of each in turn.

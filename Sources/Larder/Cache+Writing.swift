@@ -91,18 +91,22 @@ extension Cache {
     return storePlainly(consume value, key, cost, replaced: replaced)
   }
 
-  /// ``store(_:_:_:replaced:)`` where no power has a say.
+  /// ``store(_:_:_:replaced:)`` where no power has a say; or where they have had it, with what else is
+  /// to be done.
   @inlinable
   func storePlainly(
     _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?,
-    since moment: UInt64 = 0
+    with storage: UnsafeMutablePointer<Storage>? = nil
   ) -> InsertionOutcome {
     require(cost ?? 0 >= 0, "cost must not be negative")
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_foresee(shard, hash)
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
-    guard let entry = lrd_slot_take(core, lane) else { return .outOfMemory }
+    guard let entry = lrd_slot_take(core, lane) else {
+      refuse(consume value)
+      return .outOfMemory
+    }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: consume value)
     lrd_entry_describe(entry, hash, cost.map(UInt64.init) ?? lrd_cache_default_cost(core))
@@ -116,12 +120,22 @@ extension Cache {
       if !change.replaced, let replaced, let old {
         replaced.pointee = old.value(of: Layout.self).pointee
       }
+      if let storage { prepareLocked(entry, shard, lane, storage) }
       result = lrd_change_insert(core, lane, shard, &change, entry, old, hash)
     }
-    if result == LRD_TOO_COSTLY || result == LRD_OUT_OF_MEMORY { discard(entry, lane) }
+    if result == LRD_TOO_COSTLY || result == LRD_OUT_OF_MEMORY {
+      storage?.pointee.endLoan()
+      discard(entry, lane)
+    }
     if result == LRD_OUT_OF_MEMORY && !change.replaced, let replaced { drop(replaced) }
-    finish(&change, lane, since: moment)
+    finish(&change, lane, since: storage?.pointee.moment ?? 0)
     return InsertionOutcome(result)
+  }
+
+  /// Gives up a value there is no memory for.
+  @usableFromInline @inline(never)
+  func refuse(_ value: consuming Value) {
+    if let releaser = powers?.releaser { releaser.release(consume value) }
   }
 
   /// Destroys an entry that was never published.
@@ -176,28 +190,5 @@ extension Cache {
       next = lrd_change_next(core, entry)
     }
     lrd_change_retire(core, &change)
-  }
-}
-
-extension InsertionOutcome {
-  @inlinable
-  init(_ result: lrd_result) {
-    switch result {
-    case LRD_INSERTED: self = .inserted
-    case LRD_REPLACED: self = .replaced
-    case LRD_TOO_COSTLY: self = .tooCostly
-    default: self = .outOfMemory
-    }
-  }
-}
-
-extension RemovalCause {
-  init(state: UInt8) {
-    switch Int(state) {
-    case Int(LRD_REMOVED_LIMIT.rawValue): self = .limit
-    case Int(LRD_REMOVED_TRIM.rawValue): self = .trimmed
-    case Int(LRD_REMOVED_REPLACED.rawValue): self = .replaced
-    default: self = .removed
-    }
   }
 }

@@ -46,7 +46,7 @@ extension Cache {
     package var hashSeeds: (UInt64, UInt64)?
 
     var secondChanceCount = 0
-    var makeSecondChance: (@Sendable () -> SecondChance<Key, Value>)?
+    var makeSecondChance: (@Sendable (Releaser<Value>?) -> SecondChance<Key, Value>)?
 
     /// Options of which only those named are used.
     public init(

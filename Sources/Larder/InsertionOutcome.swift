@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import CLarder
 
 /// What became of a value handed to `insert(_:forKey:cost:)`.
 public enum InsertionOutcome: Sendable, Hashable {
@@ -16,4 +17,16 @@ public enum InsertionOutcome: Sendable, Hashable {
 
   /// Whether the value is stored.
   public var isStored: Bool { self == .inserted || self == .replaced }
+}
+
+extension InsertionOutcome {
+  @inlinable
+  init(_ result: lrd_result) {
+    switch result {
+    case LRD_INSERTED: self = .inserted
+    case LRD_REPLACED: self = .replaced
+    case LRD_TOO_COSTLY: self = .tooCostly
+    default: self = .outOfMemory
+    }
+  }
 }

@@ -26,7 +26,7 @@
     releaser = options.release.map(Releaser.init)
     evictions = EvictionMemory(capacity: options.rememberedEvictions)
     groups = options.groups?.makeIndex()
-    secondChance = options.makeSecondChance?()
+    secondChance = options.makeSecondChance?(releaser)
     let isOnlyACache =
       onInsertion == nil && cost == nil && shouldEvict == nil && watermarks == nil
       && releaser == nil && !watchesRemovals

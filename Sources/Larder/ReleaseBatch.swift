@@ -58,6 +58,14 @@ public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
     if filled.count >= Self.batchMost, let full = batch.take() { hand(full) }
   }
 
+  /// Moves a value to the last of several batches, or to a new one. Hands none on.
+  func add(_ value: consuming Value, to batches: inout [ReleaseBatch<Value>]) {
+    if batches.isEmpty || batches[batches.count - 1].count >= Self.batchMost {
+      batches.append(ReleaseBatch(self))
+    }
+    batches[batches.count - 1].append(consume value)
+  }
+
   func hand(_ batch: ReleaseBatch<Value>) {
     let waiting = pending.add(batch.count, ordering: .relaxed).newValue
     if pendingLimit > 0 && waiting > pendingLimit { return batch.release() }

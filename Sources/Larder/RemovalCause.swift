@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLarder
 
 /// Why an entry left its cache.
 public enum RemovalCause: Sendable, Hashable {
@@ -12,4 +13,15 @@ public enum RemovalCause: Sendable, Hashable {
   /// It was removed by name, by `removeAll`, by `removeUnreferenced`, or because an insertion for
   /// its key was too costly.
   case removed
+}
+
+extension RemovalCause {
+  init(state: UInt8) {
+    switch Int(state) {
+    case Int(LRD_REMOVED_LIMIT.rawValue): self = .limit
+    case Int(LRD_REMOVED_TRIM.rawValue): self = .trimmed
+    case Int(LRD_REMOVED_REPLACED.rawValue): self = .replaced
+    default: self = .removed
+    }
+  }
 }

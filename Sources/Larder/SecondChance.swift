@@ -7,6 +7,10 @@ import Synchronization
 /// the one evicted longest ago; besides, each takes two places further on to free those whose
 /// objects have died.
 ///
+/// **No object dies here** where values are released elsewhere. To look at an object is to hold it,
+/// and the look may outlast all others who did. So an eviction does not look for the dead then; and
+/// what ``clean()`` and ``find(_:_:)`` have held goes to the releaser, or to the caller.
+///
 /// **Nothing stale comes back.** Evictions are reported here after the core made them, so a report
 /// may come late: after a newer value was stored and removed again. Hence every write to a key is
 /// bracketed by `willWrite` and `didWrite`, which stamp the key's stripe from one clock:
@@ -26,7 +30,8 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
 
   /// Something found: its value, and what it takes to store it again.
   struct Found {
-    let value: Value
+    /// Never `nil` until it is given up.
+    var value: Value?
     let cost: Int
     let stamp: UInt64
   }
@@ -93,10 +98,14 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
   SecondChance<Key, Value>, @unchecked Sendable
 {
   private let stripes: [Guarded<WeakStripe<Key, Value>>]
+  private let releaser: Releaser<Value>?
 
-  init(capacity: Int) {
+  init(capacity: Int, releaser: Releaser<Value>?) {
+    self.releaser = releaser
     stripes = (0..<Self.stripeCount).map { _ in
-      Guarded(WeakStripe(capacity: (capacity + Self.stripeCount - 1) / Self.stripeCount))
+      Guarded(
+        WeakStripe(
+          capacity: (capacity + Self.stripeCount - 1) / Self.stripeCount, sweeps: releaser == nil))
     }
   }
 
@@ -173,8 +182,12 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
 
   override func clean() {
     for stripe in stripes {
-      let gone = stripe.withLock { $0.removeDead() }
+      var (gone, alive) = stripe.withLock { $0.removeDead() }
       withExtendedLifetime(gone) {}
+      guard let releaser else { continue }
+      var batch: ReleaseBatch<Value>?
+      while let value = alive.popLast() { releaser.add(consume value, to: &batch) }
+      if let batch { releaser.hand(batch) }
     }
   }
 

@@ -21,13 +21,16 @@ struct WeakStripe<Key: Hashable, Value: AnyObject> {
   /// Writes to keys of this stripe that are under way.
   var writers = 0
   private let capacity: Int
+  private let sweeps: Bool
   private var ring: [Place?]
   private var index: [Key: Int] = [:]
   private var hand = 0
   private var broom = 0
 
-  init(capacity: Int) {
+  /// With `sweeps`, each place added frees some whose objects have died.
+  init(capacity: Int, sweeps: Bool) {
     self.capacity = capacity
+    self.sweeps = sweeps
     ring = Array(repeating: nil, count: capacity)
   }
 
@@ -40,7 +43,7 @@ struct WeakStripe<Key: Hashable, Value: AnyObject> {
     index[place.key] = hand
     ring[hand] = place
     hand = (hand + 1) % capacity
-    for _ in 0..<2 {
+    for _ in 0..<(sweeps ? 2 : 0) {
       gone.append(sweep(broom))
       broom = (broom + 1) % capacity
     }
@@ -51,7 +54,18 @@ struct WeakStripe<Key: Hashable, Value: AnyObject> {
 
   mutating func forgetAll() -> [Place] { (0..<capacity).compactMap { remove(at: $0) } }
 
-  mutating func removeDead() -> [AnyObject] { (0..<capacity).compactMap { sweep($0) } }
+  /// Also returns the objects that are alive, each of which may be the last reference by now.
+  mutating func removeDead() -> (gone: [Place], alive: [Value]) {
+    var (gone, alive): ([Place], [Value]) = ([], [])
+    for number in 0..<capacity {
+      if let value = ring[number]?.value {
+        alive.append(value)
+      } else if let place = remove(at: number) {
+        gone.append(place)
+      }
+    }
+    return (gone, alive)
+  }
 
   /// Takes out a place whose object has died. Looking takes a reference to one that has not, which
   /// may become the last at any time: that is returned, too.

@@ -82,6 +82,29 @@ struct AllocationFailureTests {
     }
   }
 
+  @Test("A value there is no memory for is released where values are to be")
+  func refusedElsewhere() async {
+    await #expect(processExitsWith: .success) {
+      var refusals = 0
+      for successes in Int64(0)..<6 {
+        let tracker = LifetimeTracker()
+        let handed = Protected<[ReleaseBatch<Tracked>]>([])
+        let cache = Cache<Int, Tracked>(
+          onInsertion: { _, _, _ in },
+          options: .init(release: .init { batch in handed.withLock { $0.append(batch) } }))
+        lrd_alloc_fail_after(successes)
+        let outcome = cache.insert(tracker.make(), forKey: 1)
+        lrd_alloc_fail_after(-1)
+        precondition(tracker.live == 1)
+        guard outcome == .outOfMemory else { continue }
+        refusals += 1
+        for batch in handed.withLock({ $0 }) { batch.release() }
+        precondition(tracker.live == 0)
+      }
+      precondition(refusals >= 2, "\(refusals) refusals: for want of an entry, and of a table")
+    }
+  }
+
   @Test("Without memory the core makes no cache, and takes nothing")
   func creation() async {
     await #expect(processExitsWith: .success) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+public import CLarder
+
+/// Lookups off the inlined path.
+extension Cache {
+  /// What the inlined path leaves: a thread's first use of a cache, or of one it did not use lately;
+  /// systems without membarrier; entries with the same tag; and all that needs the lock.
+  @inlinable @inline(never)
+  func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
+    guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }
+    guard let entry = lrd_find_slow(core, lane, hash) else {
+      lrd_miss(lane)
+      return nil
+    }
+    guard matches(entry, key, hash, lane) else {
+      lrd_loan_end(lane)
+      return valueUnderLock(key, hash, lane)
+    }
+    let value = entry.value(of: Layout.self).pointee
+    lrd_hit(core, lane, entry, hash)
+    lrd_loan_end(lane)
+    return value
+  }
+
+  /// Keys whose hashes are equal, loans nested too deep, and threads without memory for a lane.
+  @usableFromInline
+  func valueUnderLock(_ key: Key, _ hash: UInt64, _ lane: OpaquePointer?) -> Value? {
+    let shard = lrd_cache_shard(core, hash)
+    lrd_change_begin(core, lane, shard)
+    let entry = findLocked(key, hash, shard)
+    let value = entry?.value(of: Layout.self).pointee
+    lrd_note_locked(core, lane, shard, entry)
+    lrd_change_cancel(core, shard)
+    return value
+  }
+
+  /// What `peek` leaves, as ``valueSlowly(_:_:)``.
+  @usableFromInline @inline(never)
+  func peekSlowly(_ key: Key, _ hash: UInt64) -> Value? {
+    if let lane = lrd_lane_attach(core) {
+      guard let entry = lrd_find_slow(core, lane, hash) else { return nil }
+      let found = matches(entry, key, hash, lane)
+      let value = found ? entry.value(of: Layout.self).pointee : nil
+      lrd_loan_end(lane)
+      if found { return value }
+    }
+    let shard = lrd_cache_shard(core, hash)
+    lrd_change_begin(core, nil, shard)
+    let value = findLocked(key, hash, shard)?.value(of: Layout.self).pointee
+    lrd_change_cancel(core, shard)
+    return value
+  }
+
+  /// What `contains` leaves. Copies no value.
+  @usableFromInline @inline(never)
+  func containsSlowly(_ key: Key, _ hash: UInt64) -> Bool {
+    if let lane = lrd_lane_attach(core) {
+      guard let entry = lrd_find_slow(core, lane, hash) else { return false }
+      let found = matches(entry, key, hash, lane)
+      lrd_loan_end(lane)
+      if found { return true }
+    }
+    let shard = lrd_cache_shard(core, hash)
+    lrd_change_begin(core, nil, shard)
+    let found = findLocked(key, hash, shard) != nil
+    lrd_change_cancel(core, shard)
+    return found
+  }
+}
