@@ -41,6 +41,14 @@ extension Cache {
       cache.trimCostliest(toCost: cost)
     }
 
+    /// Evicts the oldest: ``Cache/trimOldest(toCount:)``.
+    @concurrent public func trimOldest(toCount count: Int) async {
+      cache.trimOldest(toCount: count)
+    }
+
+    /// Evicts the oldest: ``Cache/trimOldest(toCost:)``.
+    @concurrent public func trimOldest(toCost cost: Int) async { cache.trimOldest(toCost: cost) }
+
     /// Destroys what was removed: ``Cache/reclaim()``.
     @concurrent public func reclaim() async { cache.reclaim() }
   }

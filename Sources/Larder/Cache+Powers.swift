@@ -16,7 +16,8 @@ extension Cache {
     var copy: Value?
     let isShown = powers.onInsertion != nil
     var storage = Storage(
-      moment: powers.secondChance?.willWrite(key, hash) ?? 0, lends: isShown && canLend)
+      moment: powers.secondChance?.willWrite(key, hash) ?? 0, ages: powers.ages,
+      lends: isShown && canLend)
     if isShown && !storage.lends { copy = copy value }
     powers.groups?.willStore(key)
     let outcome = storePlainly(consume value, key, cost, replaced: replaced, with: &storage)

@@ -35,6 +35,7 @@ extension Cache {
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: found.value!)
     lrd_entry_describe(entry, hash, UInt64(found.cost))
+    if let ages = powers.ages { entry.age(of: Layout.self).initialize(to: ages.next()) }
     let moment = powers.secondChance!.moment()
     let shard = lrd_cache_shard(core, hash)
     powers.groups?.willStore(key)

@@ -87,7 +87,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),
       policy: policy.core,
       shards: UInt32(clamping: shards ?? 0),
-      entry_bytes: Layout.size, entry_alignment: Layout.alignment,
+      entry_bytes: options.remembersAge ? Layout.sizeWithAge : Layout.size,
+      entry_alignment: Layout.alignment,
       owned_offset: Value.self is AnyObject.Type ? Layout.valueOffset : 0,
       observed: onRemoval != nil || powers?.watchesRemovals == true,
       hooks: TypedPairDestroyer<Key, Value>(releaser: powers?.releaser).hooks())

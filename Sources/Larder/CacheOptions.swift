@@ -41,6 +41,11 @@ extension Cache {
     /// bytes for each. Must not be negative.
     public var rememberedEvictions: Int
 
+    /// Whether entries are numbered in the order of their insertion, for
+    /// ``Cache/trimOldest(toCount:)``. Takes 8 bytes for each entry, and a counter that all
+    /// insertions count up.
+    public var remembersAge: Bool
+
     /// What the hash function begins with; drawn at random if `nil`, see `KeyHasher`. Policies know
     /// evicted keys by parts of their hashes, so tests of their exact order need hashes that repeat.
     package var hashSeeds: (UInt64, UInt64)?
@@ -52,7 +57,7 @@ extension Cache {
     public init(
       preferredCount: Int = 0, preferredTotalCost: Int = 0, release: ValueRelease<Value>? = nil,
       shouldEvict: (@Sendable (_ key: Key, _ value: Value) -> Bool)? = nil,
-      groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0
+      groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false
     ) {
       self.preferredCount = preferredCount
       self.preferredTotalCost = preferredTotalCost
@@ -60,6 +65,7 @@ extension Cache {
       self.shouldEvict = shouldEvict
       self.groups = groups
       self.rememberedEvictions = rememberedEvictions
+      self.remembersAge = remembersAge
     }
   }
 }

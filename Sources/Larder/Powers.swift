@@ -12,6 +12,7 @@
   let watermarks: Watermarks?
   let releaser: Releaser<Value>?
   let evictions: EvictionMemory?
+  let ages: AgeCounter?
   let groups: GroupIndex<Key>?
   let secondChance: SecondChance<Key, Value>?
 
@@ -25,11 +26,12 @@
     watermarks = Watermarks(count: options.preferredCount, cost: options.preferredTotalCost)
     releaser = options.release.map(Releaser.init)
     evictions = EvictionMemory(capacity: options.rememberedEvictions)
+    ages = options.remembersAge ? AgeCounter() : nil
     groups = options.groups?.makeIndex()
     secondChance = options.makeSecondChance?(releaser)
     let isOnlyACache =
       onInsertion == nil && cost == nil && shouldEvict == nil && watermarks == nil
-      && releaser == nil && !watchesRemovals
+      && releaser == nil && ages == nil && !watchesRemovals
     if isOnlyACache { return nil }
   }
 

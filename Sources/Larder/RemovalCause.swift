@@ -5,8 +5,8 @@ import CLarder
 public enum RemovalCause: Sendable, Hashable {
   /// It was evicted to keep a limit while another entry was inserted.
   case limit
-  /// It was evicted by `trim(toCount:)`, `trim(toCost:)`, `trimCostliest(toCost:)`, a limit that
-  /// was lowered, or a purge to the low-water marks.
+  /// It was evicted by `trim(toCount:)`, `trim(toCost:)`, `trimCostliest(toCost:)`,
+  /// `trimOldest(toCount:)`, a limit that was lowered, or a purge to the low-water marks.
   case trimmed
   /// Another value was stored for its key.
   case replaced

@@ -5,6 +5,7 @@ import CLarder
 @usableFromInline struct Storage {
   /// From before the change: see `SecondChance`.
   @usableFromInline let moment: UInt64
+  let ages: AgeCounter?
   /// Whether the entry is to be lent to the thread that stores it, to show its value to the observer.
   ///
   /// A copy would do as well, but for two things: where values are released elsewhere it might be the
@@ -14,8 +15,9 @@ import CLarder
   /// whatever becomes of the entry meanwhile, its value is there.
   fileprivate(set) var lent: (entry: UnsafeMutablePointer<lrd_entry>, lane: OpaquePointer)?
 
-  init(moment: UInt64, lends: Bool) {
+  init(moment: UInt64, ages: AgeCounter?, lends: Bool) {
     self.moment = moment
+    self.ages = ages
     self.lends = lends
   }
 
@@ -41,6 +43,9 @@ extension Cache {
     _ entry: UnsafeMutablePointer<lrd_entry>, _ shard: OpaquePointer, _ lane: OpaquePointer?,
     _ storage: UnsafeMutablePointer<Storage>
   ) {
+    if let ages = storage.pointee.ages {
+      entry.age(of: Layout.self).initialize(to: ages.next())
+    }
     guard storage.pointee.lends, storage.pointee.lent == nil, let lane else { return }
     if lrd_lend_locked(lane, shard, entry) { storage.pointee.lent = (entry, lane) }
   }

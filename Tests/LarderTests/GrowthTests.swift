@@ -50,7 +50,9 @@ struct GrowthTests {
     let cache = Cache<Int, Int>(countLimit: 200_000, policy: .lru, shards: shards)
     for key in 0..<250_000 { cache.insert(key, forKey: key) }
     #expect(cache.count == 200_000)
-    let slots = 40, tables = 16, pages = 4 << 20
+    let slots = 40
+    let tables = 16
+    let pages = 4 << 20
     #expect(cache.memoryFootprint <= 200_000 * (slots + tables) + pages)
     cache.checkInvariants()
     cache.countLimit = 400_000

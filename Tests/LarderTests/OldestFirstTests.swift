@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+@Suite("Trimming the oldest first", .timeLimit(.minutes(5)))
+struct OldestFirstTests {
+  @Test(
+    "By insertion, whatever the policy and the use", arguments: EvictionPolicy.allCases, [1, 4])
+  func order(policy: EvictionPolicy, shards: Int) {
+    let causes = Protected<[RemovalCause]>([])
+    let cache = Cache<Int, String>(
+      totalCostLimit: 10_000, policy: policy, shards: shards,
+      onRemoval: { _, _, _, cause in causes.withLock { $0.append(cause) } },
+      options: .init(remembersAge: true))
+    for key in (0..<100).reversed() { cache.insert("\(key)", forKey: key, cost: key % 7) }
+    for key in 50..<100 { for _ in 0..<3 { #expect(cache[key] == "\(key)") } }
+    // A replacement is new.
+    for key in 90..<100 { cache.insert("new", forKey: key, cost: 1) }
+    causes.withLock { $0 = [] }
+    cache.trimOldest(toCount: 30)
+    #expect(Set(cache.keys) == Set(0..<20).union(90..<100))
+    #expect(causes.withLock { $0 == Array(repeating: .trimmed, count: 70) })
+    cache.trimOldest(toCost: 13)
+    #expect(Set(cache.keys) == Set(0..<3).union(90..<100) && cache.totalCost == 13)
+    cache.trimOldest(toCount: 13)
+    cache.trimOldest(toCost: 1_000)
+    #expect(cache.count == 13)
+    cache.trimOldest(toCount: 0)
+    #expect(cache.isEmpty)
+    cache.checkInvariants()
+  }
+
+  @Test("The number has its place behind keys and values of any size")
+  func layouts() {
+    func check<Key: Hashable & Sendable, Value: Sendable & Equatable>(
+      _ keys: [Key], _ value: (Int) -> Value
+    ) {
+      let cache = Cache<Key, Value>(options: .init(remembersAge: true))
+      for (number, key) in keys.enumerated() { cache[key] = value(number) }
+      cache.trimOldest(toCount: 3)
+      for (number, key) in keys.enumerated() {
+        #expect(cache[key] == (number < keys.count - 3 ? nil : value(number)))
+      }
+    }
+    check((0..<100).map { UInt8($0) }, { $0 % 2 == 0 })
+    check(Array(0..<100), { "\($0)" })
+    check((0..<100).map { "\($0)" }, { UInt8($0) })
+    check((0..<100).map { Double($0) }, { SIMD4<Float>(repeating: Float($0)) })
+    check((0..<100).map { Collider($0) }, { [$0] })
+  }
+
+  @Test("From many threads, with all powers at once")
+  func storm() {
+    let tracker = LifetimeTracker()
+    var options = Cache<Int, Tracked>.Options(
+      preferredCount: 80, groups: .by { $0 % 5 }, rememberedEvictions: 100, remembersAge: true)
+    options.secondChances = 32
+    let cache = Cache<Int, Tracked>(
+      countLimit: 100, shards: 4, onInsertion: { _, value, _ in precondition(value.isIntact) },
+      options: options)
+    onThreads(4) { thread in
+      var random = SplitMix64(seed: UInt64(thread))
+      for step in 0..<Stress.scaled(5_000, atLeast: 500) {
+        let key = random.below(300)
+        cache[key] = tracker.make(key)
+        if step % 50 == 0 { cache.trimOldest(toCount: 50) }
+        if step % 7 == 0 { _ = cache.survivingValue(forKey: random.below(300)) }
+      }
+    }
+    cache.checkInvariants()
+    cache.trimOldest(toCount: 0)
+    #expect(cache.isEmpty && cache.groupCount == 0)
+    #expect(settles(tracker, at: 0, cache))
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("In the background, and without the option")
+  func calls() async {
+    let cache = Cache<Int, Int>(options: .init(remembersAge: true))
+    for key in 0..<10 { cache.insert(key, forKey: key, cost: 1) }
+    await cache.background.trimOldest(toCount: 5)
+    await cache.background.trimOldest(toCost: 2)
+    #expect(Set(cache.keys) == [8, 9])
+    await #expect(processExitsWith: .failure) { Cache<Int, Int>().trimOldest(toCount: 1) }
+    await #expect(processExitsWith: .failure) {
+      Cache<Int, Int>(options: .init(remembersAge: true)).trimOldest(toCount: -1)
+    }
+    await #expect(processExitsWith: .failure) {
+      Cache<Int, Int>(options: .init(remembersAge: true)).trimOldest(toCost: -1)
+    }
+  }
+}
