@@ -82,6 +82,62 @@ struct ExistingCodeTests {
     #expect(cache.isEqual(cache) && (cache as NSObject) is NSCache<NSString, NSNumber>)
   }
 
+  /// Setters that keep what they get, do more than they should, and refuse.
+  private final class Wilful: NSCache<NSString, NSNumber> {
+    private var wanted = 0
+
+    override var countLimit: Int {
+      get { wanted }
+      set {
+        wanted = newValue
+        removeAllObjects()
+        setObject(newValue as NSNumber, forKey: "limit")
+      }
+    }
+
+    override var totalCostLimit: Int {
+      get { super.totalCostLimit }
+      set { super.totalCostLimit = min(newValue, 10) }
+    }
+
+    override var name: String {
+      get { super.name.uppercased() }
+      set {}
+    }
+
+    override weak var delegate: (any NSCacheDelegate)? {
+      get { nil }
+      set { countLimit += 1 }
+    }
+
+    override var evictsObjectsWithDiscardedContent: Bool {
+      get { false }
+      set { super.evictsObjectsWithDiscardedContent = !newValue }
+    }
+  }
+
+  @Test("A subclass's setters may do as they like, and the cache keeps to its own limits")
+  func wilfulSubclass() {
+    let cache = Wilful()
+    cache.countLimit = 2
+    for number in 0..<50 as Range<Int> {
+      cache.setObject(1, forKey: "\(number)" as NSString)
+    }
+    #expect(cache.countLimit == 2 && ObjectCacheContents(of: cache).count == 51)
+    cache.totalCostLimit = 1_000
+    for number in 0..<50 as Range<Int> {
+      cache.setObject(1, forKey: "\(number)" as NSString, cost: 3)
+    }
+    #expect(cache.totalCostLimit == 10 && ObjectCacheContents(of: cache).totalCost == 9)
+    cache.name = "ignored"
+    #expect(cache.name == "")
+    let store = Store()
+    cache.delegate = store
+    #expect(cache.delegate == nil && cache.object(forKey: "limit") == 3)
+    cache.evictsObjectsWithDiscardedContent = true
+    #expect(!cache.evictsObjectsWithDiscardedContent)
+  }
+
   /// A wrapper with keys and values of any type, as it is found in many a tutorial.
   private final class AnyCache<Key: Hashable, Value> {
     private final class WrappedKey: NSObject {
