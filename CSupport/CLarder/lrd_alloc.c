@@ -23,9 +23,13 @@ void lrd_alloc_fail_after(int64_t successes) {
   atomic_store_explicit(&successes_left, successes, memory_order_relaxed);
 }
 
+static bool is_extent(size_t bytes, size_t alignment) {
+  return bytes >= LRD_EXTENT_BYTES && alignment <= LRD_EXTENT_ALIGNMENT;
+}
+
 void *lrd_alloc(size_t bytes, size_t alignment) {
   if (must_fail()) return NULL;
-  if (bytes >= LRD_EXTENT_BYTES && alignment <= LRD_EXTENT_BYTES) return lrd_extent_map(bytes);
+  if (is_extent(bytes, alignment)) return lrd_extent_map(bytes);
 #if defined(LRD_JEMALLOC)
   return mallocx(bytes, MALLOCX_ALIGN(alignment));
 #else
@@ -37,13 +41,13 @@ void *lrd_alloc(size_t bytes, size_t alignment) {
 
 void *lrd_alloc_zeroed(size_t bytes, size_t alignment) {
   void *memory = lrd_alloc(bytes, alignment);
-  if (memory && bytes < LRD_EXTENT_BYTES) memset(memory, 0, bytes);
+  if (memory && !is_extent(bytes, alignment)) memset(memory, 0, bytes);
   return memory;
 }
 
 void lrd_free(void *memory, size_t bytes, size_t alignment) {
   if (!memory) return;
-  if (bytes >= LRD_EXTENT_BYTES && alignment <= LRD_EXTENT_BYTES) {
+  if (is_extent(bytes, alignment)) {
     lrd_extent_unmap(memory, bytes);
     return;
   }

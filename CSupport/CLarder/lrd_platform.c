@@ -80,8 +80,12 @@ void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING {
 
 static const size_t huge_page = (size_t)2 << 20;
 
-/// The largest page of the systems this runs on: what mappings are cut by.
+/// The largest page of the systems this is built for: what mappings are cut by.
+#if defined(__x86_64__)
+static const size_t any_page = (size_t)4 << 10;
+#else
 static const size_t any_page = (size_t)64 << 10;
+#endif
 
 /// An extent's true length. What is left of its size after whole huge pages is rounded up to one more
 /// where that wastes little, and otherwise gets small pages: a huge one would be resident as a whole.
@@ -90,12 +94,17 @@ static size_t mapped_bytes(size_t bytes) {
   return huge - bytes <= bytes / 16 ? huge : lrd_round_up(bytes, any_page);
 }
 
+static void *map(size_t length) {
+  void *start = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+  return start == MAP_FAILED ? NULL : start;
+}
+
 void *lrd_extent_map(size_t bytes) {
   size_t length = mapped_bytes(bytes);
   if (length < bytes || length + huge_page < length) return NULL;
-  char *start =
-      mmap(NULL, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
-  if (start == MAP_FAILED) return NULL;
+  if (length < huge_page) return map(length);
+  char *start = map(length + huge_page);
+  if (!start) return NULL;
   char *aligned = (char *)lrd_round_up((uintptr_t)start, huge_page);
   if (aligned != start) munmap(start, (size_t)(aligned - start));
   size_t behind = (size_t)(start + length + huge_page - (aligned + length));

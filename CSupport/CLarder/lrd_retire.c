@@ -45,15 +45,18 @@ static void note_hazard(void *context, uintptr_t pointer) {
   set->pointers[set->count++] = pointer;
 }
 
+static bool names(const uintptr_t *pointers, size_t count, const void *candidate) {
+  for (size_t i = 0; i < count; i++) {
+    if (pointers[i] == (uintptr_t)candidate) return true;
+  }
+  return false;
+}
+
 static bool is_held(const hazard_set *set, const void *candidate) {
   uintptr_t pointer = (uintptr_t)candidate;
   uint32_t bit = filter_bit(pointer);
   if (!(set->filter[bit / 64] >> bit % 64 & 1)) return false;
-  if (set->overflowed) return true;
-  for (size_t i = 0; i < set->count; i++) {
-    if (set->pointers[i] == pointer) return true;
-  }
-  return false;
+  return set->overflowed || names(set->pointers, set->count, candidate);
 }
 
 /// Splits `chain` into what some reader holds and what none does.
@@ -104,6 +107,7 @@ static void retire_alone_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
     // Left from a time with more threads: those are gone, and with them their loans.
     lrd_chain_append(&shard->proven, &shard->retired);
     shard->guarded = 0;
+    shard->held_count = 0;
   }
   for (lrd_entry *entry; (entry = lrd_chain_take(removed, &cache->pool));) {
     bool held = lrd_thread_owns_hazard((uintptr_t)entry);
@@ -129,8 +133,15 @@ void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) {
 
 void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
                                    uint32_t most) {
-  for (uint32_t i = 0; i < most && shard->proven.head; i++) {
-    lrd_chain_add(&change->ready, lrd_chain_take(&shard->proven, &cache->pool));
+  while (most && shard->proven.head) {
+    lrd_entry *entry = lrd_chain_take(&shard->proven, &cache->pool);
+    if (LRD_UNLIKELY(names(shard->held, shard->held_count, entry))) {
+      shard->guarded++;
+      lrd_chain_add(&shard->retired, entry);
+    } else {
+      lrd_chain_add(&change->ready, entry);
+      most--;
+    }
   }
 }
 
@@ -152,22 +163,30 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
   change->unsettled |= shard->retired.head || shard->proven.head;
 }
 
-void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free) {
-  hazard_set set;
-  memset(set.filter, 0, sizeof set.filter);
-  set.pointers = set.near;
-  set.count = 0;
-  set.capacity = near_pointers;
-  set.overflowed = false;
+/// Gathers all hazards, and frees those of `change->tables` that no reader is inside.
+static void scan(hazard_set *set, lrd_change *change) {
+  memset(set->filter, 0, sizeof set->filter);
+  set->pointers = set->near;
+  set->count = 0;
+  set->capacity = near_pointers;
+  set->overflowed = false;
   // Everything in `suspect` and `tables` was unlinked before this fence; its partner is the light
   // fence behind every hazard a reader publishes.
   lrd_fence_heavy();
-  lrd_thread_visit_hazards(note_hazard, &set);
+  lrd_thread_visit_hazards(note_hazard, set);
+  change->tables = split_tables(set, change->tables);
+}
+
+static void discard(hazard_set *set) {
+  if (set->pointers == set->near) return;
+  lrd_free(set->pointers, set->capacity * sizeof *set->pointers, _Alignof(uintptr_t));
+}
+
+void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free) {
+  hazard_set set;
+  scan(&set, change);
   split(&set, &cache->pool, &change->suspect, held, free);
-  change->tables = split_tables(&set, change->tables);
-  if (set.pointers != set.near) {
-    lrd_free(set.pointers, set.capacity * sizeof *set.pointers, _Alignof(uintptr_t));
-  }
+  discard(&set);
 }
 
 /// What came last is destroyed first: so a tree of destructions that insert others keeps no more
@@ -199,22 +218,42 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
   change->unsettled |= shard->retired.head || shard->proven.head || shard->retired_tables;
 }
 
-/// Scans what the change has gathered, frees tables no reader is inside, puts back what some reader
-/// holds. The entries nobody holds wait in the shard, or become ready `at_once`. True when
-/// something stays retired.
-static bool settle(lrd_cache *cache, lrd_change *change, bool at_once) {
+static lrd_shard *home_of(lrd_cache *cache, const lrd_change *change) {
+  return change->shard ? change->shard : &cache->shards[0];
+}
+
+/// Scans what the change has gathered. The entries go back to the shard: those nobody holds to wait
+/// for their destruction, if they can be told apart without looking at each.
+static void settle(lrd_cache *cache, lrd_change *change) {
+  lrd_shard *shard = home_of(cache, change);
   lrd_chain held = {0}, free = {0};
-  if (change->suspect.head || change->tables) lrd_retire_scan(cache, change, &held, &free);
-  if (at_once) lrd_chain_append(&change->ready, &free);
-  if (held.head || free.head || change->tables) {
-    lrd_shard *shard = change->shard ? change->shard : &cache->shards[0];
-    lrd_lock_acquire(&shard->lock);
-    lrd_retire_put_back_locked(cache, shard, change, &held, &free);
-    lrd_change_cancel(cache, shard);
+  hazard_set set;
+  scan(&set, change);
+  bool few = set.count <= LRD_HELD_MOST;
+  if (few) {
+    lrd_chain_append(&free, &change->suspect);
+  } else {
+    split(&set, &cache->pool, &change->suspect, &held, &free);
   }
-  bool unsettled = change->unsettled;
-  change->unsettled = false;
-  return unsettled;
+  lrd_lock_acquire(&shard->lock);
+  if (few) {
+    memcpy(shard->held, set.pointers, set.count * sizeof *set.pointers);
+    shard->held_count = (uint32_t)set.count;
+  }
+  lrd_retire_put_back_locked(cache, shard, change, &held, &free);
+  lrd_change_cancel(cache, shard);
+  discard(&set);
+}
+
+/// The same at once and in full: what nobody holds becomes ready.
+static void settle_at_once(lrd_cache *cache, lrd_change *change) {
+  lrd_chain held = {0}, none = {0};
+  lrd_retire_scan(cache, change, &held, &change->ready);
+  if (!held.head && !change->tables) return;
+  lrd_shard *shard = home_of(cache, change);
+  lrd_lock_acquire(&shard->lock);
+  lrd_retire_put_back_locked(cache, shard, change, &held, &none);
+  lrd_change_cancel(cache, shard);
 }
 
 /// Leaves to the loops that run what this change was to destroy.
@@ -245,7 +284,7 @@ static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_change *change) 
 /// A handful of the entries that wait above the bound, while they do: the calls that destructions
 /// make take from the same list.
 static void take_owed(lrd_cache *cache, lrd_change *change) {
-  lrd_shard *shard = change->shard ? change->shard : &cache->shards[0];
+  lrd_shard *shard = home_of(cache, change);
   uint32_t most = change->owed < LRD_DESTROY_STEP ? change->owed : LRD_DESTROY_STEP;
   lrd_lock_acquire(&shard->lock);
   bool owes = too_many_proven_locked(cache, shard);
@@ -263,10 +302,15 @@ void lrd_retire_destroy_ready(lrd_cache *cache, lrd_change *change) {
   if (batch) cache->hooks.finish(cache->hooks.context, batch);
 }
 
-lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  bool scans = change->suspect.head || change->tables;
-  if (scans ? settle(cache, change, false) : change->unsettled) lrd_maintenance_request(cache);
+/// Leaves what stays retired to the maintenance thread.
+static void request_rest(lrd_cache *cache, lrd_change *change) {
+  if (change->unsettled) lrd_maintenance_request(cache);
   change->unsettled = false;
+}
+
+lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+  if (change->suspect.head || change->tables) settle(cache, change);
+  request_rest(cache, change);
   if (LRD_LIKELY(!change->ready.head && !change->owed && !change->destroys)) return NULL;
   if (lane && !change->destroys) {
     if (lane->destroying == LRD_NESTED_MOST) {
@@ -285,7 +329,7 @@ lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *chan
 
 void lrd_change_retire(lrd_cache *cache, lrd_change *change) {
   if (!change->removed.head) return;
-  lrd_shard *shard = change->shard ? change->shard : &cache->shards[0];
+  lrd_shard *shard = home_of(cache, change);
   lrd_lock_acquire(&shard->lock);
   lrd_retire_locked(cache, shard, change, &change->removed);
   lrd_change_cancel(cache, shard);
@@ -296,8 +340,9 @@ void lrd_change_reclaim(lrd_cache *cache, lrd_change *change) {
     lrd_shard *shard = &cache->shards[i];
     lrd_lock_acquire(&shard->lock);
     lrd_retire_collect_locked(shard, change);
-    lrd_chain_append(&change->ready, &shard->proven);
+    lrd_chain_append(&change->suspect, &shard->proven);
     lrd_change_cancel(cache, shard);
   }
-  if (settle(cache, change, true)) lrd_maintenance_request(cache);
+  settle_at_once(cache, change);
+  request_rest(cache, change);
 }

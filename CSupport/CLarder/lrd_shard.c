@@ -184,13 +184,13 @@ static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd
   policy->renewed(&shard->order);
 }
 
-/// The size of the table after one of so many buckets: twice that, or less if less is enough for the
-/// entries the shard may hold, with room for shards that are fuller than others by chance (for 64
-/// of them, or a sixteenth; the deviation is the root of their number).
+/// The size of the table after one of so many buckets: twice that, or less if less is enough for
+/// the entries the shard may hold. Of these, some shards hold more than others by chance: by the
+/// root of their number, which a 32nd and 64 more are a few times of.
 static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
   uint64_t share = shard->order.share.count;
   if (share == LRD_UNBOUNDED) return buckets * 2;
-  uint64_t enough = (share + share / 16 + 64) / LRD_TABLE_LOAD + 1;
+  uint64_t enough = (share + share / 32 + 64) / LRD_TABLE_LOAD + 1;
   return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
 }
 

@@ -10,8 +10,11 @@
 
 #pragma clang assume_nonnull begin
 
-/// From this size on, memory comes in huge-page extents and not from the allocator.
-#define LRD_EXTENT_BYTES ((size_t)2 << 20)
+/// From this size on, memory comes from the system, in huge pages as far as it fills them, and not
+/// from the allocator, which would keep what growing tables leave behind.
+#define LRD_EXTENT_BYTES ((size_t)256 << 10)
+/// What every extent is aligned to; more is left to the allocator.
+#define LRD_EXTENT_ALIGNMENT ((size_t)4096)
 
 /// `bytes` of memory aligned to `alignment` (a power of two), not cleared; NULL when there is none.
 void *_Nullable lrd_alloc(size_t bytes, size_t alignment);

@@ -63,9 +63,9 @@ void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds);
 /// Wakes one sleeper of `word`. Never waits itself.
 void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING;
 
-/// Fresh zeroed pages, `bytes` long and aligned to 2 MiB, advised as huge where they fill 2 MiB; NULL
-/// when there are none. Such extents bypass the allocator: it would keep freed ones resident and
-/// hand huge-page advice on to strangers.
+/// Fresh zeroed pages, `bytes` long, aligned to 2 MiB and advised as huge where they fill as much;
+/// NULL when there are none. Such extents bypass the allocator: it would keep freed ones resident
+/// and hand huge-page advice on to strangers.
 void *_Nullable lrd_extent_map(size_t bytes);
 
 /// Gives the pages of lrd_extent_map() back to the system at once.

@@ -22,7 +22,11 @@
  *   read there.
  * RETIREMENT
  *   Unlinked entries wait in `retired` until a scan of all hazard slots proves them free; those
- *   wait in `proven` until somebody destroys them. At most LRD_RETIRED_MOST entries, and twice as
+ *   wait in `proven` until somebody destroys them. Where the scan has found only a few hazards, the
+ *   entries go there unseen and the hazards to `held`: who takes an entry out looks whether it is
+ *   one of them, and if so it is retired again. A later scan's hazards take the place of earlier
+ *   ones, for older entries too: all were unlinked before either scan, and whoever did not hold
+ *   them then cannot get them any more. So nobody pays for looking at a hundred entries at once. At most LRD_RETIRED_MOST entries, and twice as
  *   many as readers hold, or the cache's retire cost wait in both; the writer that goes past that
  *   scans and destroys itself. */
 #pragma once
@@ -34,6 +38,9 @@
 
 /// Entries that may wait for destruction in one shard.
 #define LRD_RETIRED_MOST 256
+
+/// Hazards a scan may find and still leave it to later to look for them among what it scanned.
+#define LRD_HELD_MOST 16
 
 /// Alignment of what a policy keeps in a shard.
 #define LRD_STATE_ALIGNMENT ((size_t)64)
@@ -62,6 +69,8 @@ typedef struct lrd_shard {
   lrd_counters counters;
   lrd_chain retired;
   lrd_chain proven;
+  uintptr_t held[LRD_HELD_MOST]; // what hazard slots named when `proven` was last added to
+  uint32_t held_count;
   bool full;        // the last insertion had to evict
   uint32_t guarded; // entries a scan found in readers' hands, all still in `retired`
   lrd_table *_Nullable retired_tables;
