@@ -63,24 +63,28 @@ static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   for (uint32_t i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] *= decay;
 }
 
-static void note_locked(lrd_advisor *advisor, uint64_t scrambled, bool missed)
+static void ask_locked(lrd_advisor *advisor, lrd_note *note, uint32_t most)
     LRD_REQUIRES(advisor->lock) {
-  uint32_t absent = 0;
-  for (uint32_t i = 0; i < LRD_EXPERTS; i++) {
-    if (lrd_shadow_request(&advisor->shadows[i], scrambled)) continue;
-    advisor->misses[i]++;
-    absent++;
+  for (; most && note->next < LRD_EXPERTS; most--, note->next++) {
+    if (lrd_shadow_request(&advisor->shadows[note->next], note->scrambled)) continue;
+    advisor->misses[note->next]++;
+    note->absent++;
   }
-  advisor->events += absent || !missed ? absent : LRD_EXPERTS;
+  if (note->next < LRD_EXPERTS) return;
+  advisor->events += note->absent || !note->missed ? note->absent : LRD_EXPERTS;
   uint32_t capacity = advisor->capacity > period_capacity ? advisor->capacity : period_capacity;
   if (advisor->events < decision_period * LRD_EXPERTS * capacity) return;
   advisor->events = 0;
   decide_locked(advisor);
 }
 
-void lrd_advisor_note(lrd_advisor *advisor, uint64_t scrambled, bool missed) {
-  if (!lrd_lock_try(&advisor->lock)) return;
-  if (advisor->shadows) note_locked(advisor, scrambled, missed);
+void lrd_advisor_ask(lrd_advisor *advisor, lrd_note *note, uint32_t most) {
+  if (note->next == LRD_EXPERTS || !lrd_lock_try(&advisor->lock)) return;
+  if (advisor->shadows) {
+    ask_locked(advisor, note, most);
+  } else {
+    note->next = LRD_EXPERTS;
+  }
   lrd_lock_release(&advisor->lock);
 }
 

@@ -48,6 +48,7 @@ typedef struct adaptive {
   uint32_t looks_due;  // likewise
   lrd_sample foreseen; // to be looked at next, while its entry is on its way from memory
   uint32_t foreseen_id;
+  lrd_note note; // the sampled request that is under way
   uint32_t expert;
   bool stale;   // the targets below are to be computed again
   bool evicted; // since the last insertion
@@ -111,6 +112,15 @@ static void follow_sample(lrd_order *order) {
   lrd_samples_clear(&state->samples);
 }
 
+/// Sends a sampled request on its way, unless the one before cannot be brought to its end.
+static void send(lrd_order *order, uint64_t scrambled, bool missed) {
+  adaptive *state = order->state;
+  lrd_advisor_ask(order->shared, &state->note, LRD_EXPERTS);
+  if (state->note.next == LRD_EXPERTS) {
+    state->note = (lrd_note){.scrambled = scrambled, .missed = missed};
+  }
+}
+
 /// What an entry's hits come to.
 typedef struct verdict {
   lrd_sample sample;
@@ -127,7 +137,7 @@ static verdict judge(lrd_order *order, const lrd_entry *entry, uint32_t id) {
   found.sample = lrd_samples_find(&state->samples, id);
   found.credit += lrd_sample_credit(found.sample);
   if (found.credit > LRD_CREDIT_MOST) found.credit = LRD_CREDIT_MOST;
-  if (bits) lrd_advisor_note(order->shared, scrambled, false);
+  if (bits) send(order, scrambled, false);
   return found;
 }
 
@@ -214,6 +224,7 @@ static void adaptive_renewed(lrd_order *order) {
 static void adaptive_open(lrd_order *order) {
   adaptive *state = order->state;
   lrd_samples_clear(&state->samples);
+  state->note.next = LRD_EXPERTS;
   state->stale = true;
   state->evicted = false;
 }
@@ -255,9 +266,10 @@ static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
   age(order, slots);
   if (is_sampled(order, scrambled)) {
     lrd_samples_add(&state->samples, id);
-    lrd_advisor_note(order->shared, scrambled, true);
+    send(order, scrambled, true);
   }
   look_around(order, slots);
+  lrd_advisor_ask(order->shared, &state->note, 1);
   plan(order);
   order->adjust = lrd_advisor_waits(order->shared);
 }

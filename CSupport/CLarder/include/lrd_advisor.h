@@ -25,9 +25,15 @@
  * made when the cache is a sixteenth full, and never for one that stays emptier or has no limit.
  * With 256 keys of 12,000, chance misled the advisor in every fifth run of one trace.
  *
- * THREADS. Shards call lrd_advisor_note() under their own lock. It takes `lock` by trylock only and
- * drops the sample if another shard has it: a sample less, and nobody waits. The lock is held for
- * seven requests to shadows, at most LRD_VICTIM_STEPS steps each. lrd_advisor_adjust() runs without
+ * ONE AT A TIME. A request to all seven shadows touches a good deal of memory that is not in the
+ * cache, and one insertion in fifty would pay for it. Each shard therefore has one sampled request
+ * under way, a note, and each insertion brings it to one more shadow. When the next one comes the
+ * rest is asked at once.
+ *
+ * THREADS. Shards call lrd_advisor_ask() under their own lock. It takes `lock` by trylock only; if
+ * another shard has it the note stays as it is, and a sample that comes meanwhile is dropped: whole,
+ * so that all shadows see the same ones. The lock is held for at most seven requests to shadows, of
+ * LRD_VICTIM_STEPS steps each. lrd_advisor_adjust() runs without
  * any lock; it allocates and frees outside `lock` and tries it as well. fork() takes all shards'
  * locks, so the child finds `lock` free, unless an adjustment was in its few instructions: then the
  * child's cache goes on with the expert it has, and does without shadows.
@@ -103,8 +109,16 @@ static inline uint32_t lrd_advisor_threshold(lrd_advisor *advisor) {
   return atomic_load_explicit(&advisor->threshold, memory_order_relaxed);
 }
 
-/// Gives a request for a sampled key to the shadows, and decides when it is time. `missed` tells
-/// that the real cache did not have it.
-void lrd_advisor_note(lrd_advisor *advisor, uint64_t scrambled, bool missed);
+/// A request for a sampled key, on its way through the shadows.
+typedef struct lrd_note {
+  uint64_t scrambled;
+  uint8_t next;   // the shadow to ask next; LRD_EXPERTS when all were asked
+  uint8_t absent; // of those asked, the ones that did not have the key
+  bool missed;    // nor had the real cache
+} lrd_note;
+
+/// Brings a note to up to `most` more shadows, and decides when it is time. Another thread's lock
+/// may keep it from that.
+void lrd_advisor_ask(lrd_advisor *advisor, lrd_note *note, uint32_t most);
 
 #pragma clang assume_nonnull end
