@@ -18,9 +18,9 @@ void lrd_change_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
 }
 
-/// Begins to load what evicting the next victim will touch: what surrounds it in the order, its slot
-/// in the table, and what its destruction begins with. The entry itself is on its way since the
-/// insertion before, as the neighbour of the victim then.
+/// Begins to load what evicting the next victim will touch: what surrounds it in the order, its
+/// slot in the table, and what its destruction begins with. The entry itself is on its way since
+/// the insertion before, as the neighbour of the victim then.
 static void foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock) {
   const lrd_policy *policy = cache->policy;
@@ -211,6 +211,7 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     freed++;
     freed_cost += victims.tail->cost;
   }
+  shard->full = victims.head != NULL;
   if (old) {
     lrd_shard_replace_locked(shard, cache->policy, &cache->pool, old, entry, hash, &victims);
     shard->counters.replacements++;
@@ -218,9 +219,8 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     lrd_shard_link_locked(shard, cache->policy, &cache->pool, entry, hash);
     if (!change->replaced) shard->counters.insertions++;
   }
-  shard->full = victims.head != NULL;
-  // This thread's batch was applied at the beginning, so it is as sound after its own evictions; but
-  // not what a lookup around this call has found.
+  // This thread's batch was applied at the beginning, so it is as sound after its own evictions;
+  // but not what a lookup around this call has found.
   if (lane) {
     lane->sound_at = shard->unlinked;
     lane->applied++;
@@ -235,11 +235,20 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   return old || change->replaced ? LRD_REPLACED : LRD_INSERTED;
 }
 
+/// What an eviction counts as that the layer above has chosen: by cost where that is the limit
+/// which is short, or the only one there is.
+static int kind_chosen(lrd_budget *budget) {
+  uint64_t limit = atomic_load_explicit(&budget->count_limit, memory_order_relaxed);
+  bool counted = limit && atomic_load_explicit(&budget->count, memory_order_relaxed) >= limit;
+  bool costly = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
+  return costly && !counted ? LRD_EVICTED_BY_COST : LRD_EVICTED_BY_COUNT;
+}
+
 void lrd_change_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
                               lrd_chain *removed) {
   lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, entry, reason, removed);
   if (reason == LRD_REMOVED_LIMIT) {
-    shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
+    shard->counters.evictions[kind_chosen(&cache->budget)]++;
   } else if (reason == LRD_REMOVED_TRIM) {
     shard->counters.evictions[LRD_EVICTED_BY_TRIM]++;
   } else {
@@ -320,7 +329,8 @@ void lrd_change_empty(lrd_cache *cache, lrd_lane *lane, lrd_change *change) LRD_
 }
 
 /// Tells the policy, and waits until no insertion is left that has read an earlier limit: they read
-/// it under a lock. Of several calls at once, the last to have a shard's lock reads the last limits.
+/// it under a lock. Of several calls at once, the last to have a shard's lock reads the last
+/// limits.
 static void limits_changed(lrd_cache *cache) {
   const lrd_policy *policy = cache->policy;
   if (policy->adjust) {

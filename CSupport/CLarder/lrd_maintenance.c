@@ -23,14 +23,17 @@ static void nap(uint64_t nanoseconds) {
 typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
 
 /// Destroys proven entries, a handful between two tries of the lock, so that reclaim() and the end
-/// of the cache find nearly all of them in the shard. False when the lock was busy.
-static bool destroy_proven(lrd_cache *cache, lrd_shard *shard) {
+/// of the cache find nearly all of them in the shard. Anything else than DONE: the lock was busy,
+/// or some of them were held after all and are retired again.
+static progress destroy_proven(lrd_cache *cache, lrd_shard *shard) {
+  progress left = DONE;
   for (;;) {
     lrd_change change = {0};
-    if (!lrd_lock_try_or_mark(&shard->lock)) return false;
+    if (!lrd_lock_try_or_mark(&shard->lock)) return LATER;
     lrd_retire_take_proven_locked(cache, shard, &change, LRD_DESTROY_STEP);
     lrd_change_cancel(cache, shard);
-    if (!change.ready.head) return true;
+    if (change.unsettled) left = LATER;
+    if (!change.ready.head) return left;
     lrd_retire_destroy_ready(cache, &change);
   }
 }
@@ -59,7 +62,7 @@ static progress service_shard(lrd_cache *cache, lrd_shard *shard) {
   lrd_change change = {0};
   bool reached = lrd_shard_service(cache, shard, &change, true);
   bool waits = scan(cache, shard, &change);
-  if (!reached || !destroy_proven(cache, shard)) return LATER;
+  if (!reached || destroy_proven(cache, shard) != DONE) return LATER;
   for (int slice = 1; change.moving && slice < slices_per_visit; slice++) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return DONE;
     change.moving = false;

@@ -126,6 +126,7 @@ static const lrd_policy lfu = {
     .replace = lfu_replace,
     .access = lfu_access,
     .victim = lrd_queues_victim,
+    .foresee = lrd_queues_foresee,
     .drain = lrd_queues_drain,
     .hottest = lrd_queues_hottest,
     .coldest = lrd_queues_coldest,

@@ -128,6 +128,9 @@ void lrd_process_remove(lrd_cache *cache) {
 }
 
 void lrd_side_lock_add(lrd_side_lock *side) {
+  // fork() must know of the list before anybody can be in the middle of changing it. Without memory
+  // for that there will be no cache either.
+  (void)lrd_process_start();
   lrd_lock_acquire(&caches_lock);
   side->older = newest_side;
   side->newer = NULL;

@@ -138,11 +138,13 @@ void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_chang
     if (LRD_UNLIKELY(names(shard->held, shard->held_count, entry))) {
       shard->guarded++;
       lrd_chain_add(&shard->retired, entry);
+      change->unsettled = true;
     } else {
       lrd_chain_add(&change->ready, entry);
       most--;
     }
   }
+  if (!shard->proven.head) shard->held_count = 0;
 }
 
 void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed) {
@@ -222,23 +224,30 @@ static lrd_shard *home_of(lrd_cache *cache, const lrd_change *change) {
   return change->shard ? change->shard : &cache->shards[0];
 }
 
+/// Adds a scan's hazards to those that what waits in the shard is compared with. False when they
+/// are too many. They do not take the place of others: another scan, begun later, may have been
+/// first to come here, and the entries it has left are judged by its hazards.
+static bool adopt_locked(lrd_shard *shard, const hazard_set *set) LRD_REQUIRES(shard->lock) {
+  if (set->overflowed || set->count > LRD_HELD_MOST - shard->held_count) return false;
+  memcpy(shard->held + shard->held_count, set->pointers, set->count * sizeof *set->pointers);
+  shard->held_count += (uint32_t)set->count;
+  return true;
+}
+
 /// Scans what the change has gathered. The entries go back to the shard: those nobody holds to wait
-/// for their destruction, if they can be told apart without looking at each.
+/// for their destruction, if they can be told apart later without looking at each.
 static void settle(lrd_cache *cache, lrd_change *change) {
   lrd_shard *shard = home_of(cache, change);
   lrd_chain held = {0}, free = {0};
   hazard_set set;
   scan(&set, change);
-  bool few = set.count <= LRD_HELD_MOST;
-  if (few) {
+  lrd_lock_acquire(&shard->lock);
+  if (!change->suspect.head || adopt_locked(shard, &set)) {
     lrd_chain_append(&free, &change->suspect);
   } else {
+    lrd_change_cancel(cache, shard);
     split(&set, &cache->pool, &change->suspect, &held, &free);
-  }
-  lrd_lock_acquire(&shard->lock);
-  if (few) {
-    memcpy(shard->held, set.pointers, set.count * sizeof *set.pointers);
-    shard->held_count = (uint32_t)set.count;
+    lrd_lock_acquire(&shard->lock);
   }
   lrd_retire_put_back_locked(cache, shard, change, &held, &free);
   lrd_change_cancel(cache, shard);
@@ -321,6 +330,7 @@ lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *chan
   }
   if (!change->ready.head && change->owed) take_owed(cache, change);
   if (!change->ready.head && lane && lane->deferred) take_deferred(cache, lane, change);
+  request_rest(cache, change);
   lrd_entry *entry = lrd_chain_take(&change->ready, &cache->pool);
   change->destroys = entry != NULL;
   if (lane && !entry) lane->destroying--;
@@ -341,8 +351,9 @@ void lrd_change_reclaim(lrd_cache *cache, lrd_change *change) {
     lrd_lock_acquire(&shard->lock);
     lrd_retire_collect_locked(shard, change);
     lrd_chain_append(&change->suspect, &shard->proven);
+    shard->held_count = 0;
     lrd_change_cancel(cache, shard);
   }
-  settle_at_once(cache, change);
+  if (change->suspect.head || change->tables) settle_at_once(cache, change);
   request_rest(cache, change);
 }

@@ -13,7 +13,8 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
 /// Takes what waits in a shard to be scanned: retired entries and tables.
 void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) LRD_REQUIRES(shard->lock);
 
-/// Makes up to `most` proven entries ready.
+/// Makes up to `most` proven entries ready; those that turn out to be held are retired again, and
+/// the change is then unsettled.
 void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
                                    uint32_t most) LRD_REQUIRES(shard->lock);
 

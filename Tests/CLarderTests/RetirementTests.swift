@@ -149,6 +149,34 @@ struct RetirementTests {
     }
   }
 
+  /// The lent entry goes last, so that it waits among what is destroyed later and nobody has looked
+  /// at yet; then nothing is written any more.
+  @Test("A lent value dies soon after it is back, though nobody writes", arguments: [1, 4])
+  func idle(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int] in
+      let tracker = LifetimeTracker()
+      let cache = TrackedCache(policy: .lru, shards: shards)
+      for key in 0..<200 * shards { cache[key] = tracker.make(key) }
+      let stage = Protected(0)
+      let thread = RealThread {
+        _ = cache.value(forKey: 0)
+        cache.withValue(forKey: 0) { value in
+          stage.withLock { $0 = 1 }
+          waitUntil("the loan is called in") { stage.withLock { $0 == 2 } }
+          precondition(value.isIntact && value.payload == 0, "a lent value died")
+        }
+      }
+      waitUntil("the loan is out") { stage.withLock { $0 == 1 } }
+      cache.removeAll()
+      waitUntil("all but the lent are destroyed") { tracker.live == 1 }
+      precondition(tracker.isLive(0))
+      stage.withLock { $0 = 2 }
+      thread.join()
+      waitUntil("the lent value dies") { tracker.live == 0 }
+      precondition(tracker.faults.isEmpty)
+    }
+  }
+
   @Test("A table is not freed while a reader is inside, and is afterwards")
   func tables() async {
     await #expect(processExitsWith: .success) {

@@ -12,7 +12,7 @@
 
 /// From this size on, memory comes from the system, in huge pages as far as it fills them, and not
 /// from the allocator, which would keep what growing tables leave behind.
-#define LRD_EXTENT_BYTES ((size_t)256 << 10)
+#define LRD_EXTENT_BYTES ((size_t)1 << 20)
 /// What every extent is aligned to; more is left to the allocator.
 #define LRD_EXTENT_ALIGNMENT ((size_t)4096)
 

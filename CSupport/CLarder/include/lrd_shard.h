@@ -6,29 +6,31 @@
  *       its state is LINKED.
  *   I2  `count` and `cost` are the number of those entries and the sum of their costs.
  *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
- *   I4  `retired` and `proven` hold unlinked entries only, and their counts are right.
+ *   I4  `retired` and `proven` hold unlinked entries only, and their counts are right; `held` is empty
+ *       when `proven` is.
  * LOCKING
- *   `lock` guards every field but `root`. It is a leaf: its holder takes no other lock but those of
- *   the same cache's next shards (lrd_change_empty(), fork), allocates and frees nothing, and runs
- *   no user code but ==. A policy may try a lock of its own under it. A name ending in _locked
- *   needs it; any other function needs it free. Removed entries leave as a chain.
+ *   `lock` guards every field but `root` and the hints beside it. It is a leaf: its holder takes no
+ *   other lock but those of the same cache's next shards (lrd_change_empty(), fork), allocates and
+ *   frees nothing, and runs no user code but ==. A policy may try a lock of its own under it. A
+ *   name ending in _locked needs it; any other function needs it free. Removed entries leave as a
+ *   chain.
  * THE ROOT
  *   `root` is the table readers start from. Written under the lock (release), read by everyone
  *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
  *   shard swaps in another root: readers therefore check, after publishing an entry's hazard, not
  *   only the slot but also that the root has not changed.
  *   `bucket` and `buckets` are written after the root (relaxed) and are hints of what to load ahead
- *   of the lock, where the root itself must not be followed: whatever pair a thread sees, nothing is
- *   read there.
+ *   of the lock, where the root itself must not be followed: whatever pair a thread sees, nothing
+ *   is read there.
  * RETIREMENT
  *   Unlinked entries wait in `retired` until a scan of all hazard slots proves them free; those
- *   wait in `proven` until somebody destroys them. Where the scan has found only a few hazards, the
- *   entries go there unseen and the hazards to `held`: who takes an entry out looks whether it is
- *   one of them, and if so it is retired again. A later scan's hazards take the place of earlier
- *   ones, for older entries too: all were unlinked before either scan, and whoever did not hold
- *   them then cannot get them any more. So nobody pays for looking at a hundred entries at once. At most LRD_RETIRED_MOST entries, and twice as
- *   many as readers hold, or the cache's retire cost wait in both; the writer that goes past that
- *   scans and destroys itself. */
+ *   wait in `proven` until somebody destroys them. Where the scan has found only a few hazards the
+ *   entries go to `proven` unseen and the hazards to `held`: who takes an entry out looks whether
+ *   it is one of them, and if so it is retired again. So no write pays for looking at a hundred
+ *   entries. Every entry in `proven` was unlinked before a scan that found nobody holding it, or
+ *   whose hazards are all in `held`; hazards are added there with the entries, and forgotten when
+ *   `proven` is empty. At most LRD_RETIRED_MOST entries, and twice as many as readers hold, or the
+ *   cache's retire cost wait in both; the writer that goes past that scans and destroys itself. */
 #pragma once
 
 #include "lrd_policy.h"
@@ -69,7 +71,7 @@ typedef struct lrd_shard {
   lrd_counters counters;
   lrd_chain retired;
   lrd_chain proven;
-  uintptr_t held[LRD_HELD_MOST]; // what hazard slots named when `proven` was last added to
+  uintptr_t held[LRD_HELD_MOST]; // hazards that what is in `proven` is to be compared with
   uint32_t held_count;
   bool full;        // the last insertion had to evict
   uint32_t guarded; // entries a scan found in readers' hands, all still in `retired`

@@ -40,9 +40,9 @@
  * about 500 bytes for each: an end to that is the caller's care.
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value, with LARDER_ADAPTIVE up to 16
- * more for each of the limit; an empty cache takes about 2 KB, and 0.5 KB for each further shard.
+ * more for each of the limit; an empty cache takes about 2 KB, and 0.8 KB for each further shard.
  * Each thread that uses a cache adds 2.7 KB to it. No memory of its own is reserved for values: the
- * process's malloc gives it, from 2 MiB on the system, in whole pages of 2 MiB.
+ * process's malloc gives it, and from 1 MiB on the system.
  *
  * COMPATIBILITY. Structures begin with their size; a later version adds members at the end, and
  * numbers to the enumerations. A zero in a member the caller does not know means what the library
