@@ -109,7 +109,8 @@ size_t lrd_advisor_bytes(lrd_advisor *advisor) {
 
 void lrd_advisor_adjust(lrd_advisor *advisor) {
   if (!lrd_advisor_waits(advisor)) return;
-  // Held: nothing would come of what is built. In a child of fork() that may stay so, see the header.
+  // Held: nothing would come of what is built. In a child of fork() that may stay so, see the
+  // header.
   if (lrd_lock_is_held(&advisor->lock)) return;
   uint64_t entries = atomic_load_explicit(&advisor->wished, memory_order_relaxed);
   uint32_t capacity = lrd_advisor_shadow(entries);

@@ -87,8 +87,9 @@ static const size_t any_page = (size_t)4 << 10;
 static const size_t any_page = (size_t)64 << 10;
 #endif
 
-/// An extent's true length. What is left of its size after whole huge pages is rounded up to one more
-/// where that wastes little, and otherwise gets small pages: a huge one would be resident as a whole.
+/// An extent's true length. What is left of its size after whole huge pages is rounded up to one
+/// more where that wastes little, and otherwise gets small pages: a huge one would be resident as a
+/// whole.
 static size_t mapped_bytes(size_t bytes) {
   size_t huge = lrd_round_up(bytes, huge_page);
   return huge - bytes <= bytes / 16 ? huge : lrd_round_up(bytes, any_page);

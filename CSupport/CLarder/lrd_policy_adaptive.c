@@ -8,56 +8,25 @@
  *
  * A change of expert moves nothing: the next victims and insertions follow the new targets, and the
  * queues drift there. The rules are those of lrd_shadow.c, so that a shadow of full capacity hits
- * and misses exactly as a cache of one shard that follows its expert; a test holds the two together.
+ * and misses exactly as a cache of one shard that follows its expert; a test holds the two
+ * together.
  *
- * COSTS. Where the cost limit binds, the small queue and its halves are measured in cost. Ghosts and
- * shadows count keys: capacities in entries are estimated from what the shard holds, and estimated
- * anew when they turn out wrong by a factor of two.
+ * COSTS. Where the cost limit binds, the small queue and its halves are measured in cost. Ghosts
+ * and shadows count keys: capacities in entries are estimated from what the shard holds, and
+ * estimated anew when they turn out wrong by a factor of two.
  *
  * NO LIMIT. Nothing is learned: entries form one clock, in whose order trims evict.
  *
  * MEMORY beyond the header of an entry: 6 bytes of remnants for each entry of capacity, up
  * to 0.7 of samples, and shadows (lrd_advisor.h); nothing before the cache is a sixteenth full. */
-#include "lrd_advisor.h"
-#include "lrd_policy.h"
-#include "lrd_samples.h"
+#include "lrd_adaptive.h"
 
-enum { OLD, YOUNG, MAIN };
-
-/// The part of its capacity that a shard holds when history and shadows are made: late enough that
-/// caches which stay nearly empty never pay for them, early enough that shadows see the rest of the
-/// filling and are full when the cache is.
-static const uint64_t idle_part = 16;
 /// Sampled entries looked at in an insertion, in 256ths: all of them, while a 32nd of the cache is
 /// inserted, but two at most. Without such looks, hits that only scans come by tell the advisor too
 /// late what favours recency: 0.005 more are missed there. With twice as many it is no better.
 static uint32_t looks_for(uint32_t threshold) {
   uint32_t looks = (uint32_t)((uint64_t)threshold * 32 * 256 >> 32);
   return looks < 512 ? looks : 512;
-}
-
-typedef struct adaptive {
-  lrd_remnants remnants;
-  lrd_samples samples;
-  uint64_t planned;  // entries of capacity that the history wanted is for; 0: none yet
-  uint64_t capacity; // that the buckets below are for; outlives `planned` when limits change
-  uint32_t remnant_buckets;
-  uint32_t sample_buckets;
-  uint32_t threshold;  // of the sampled entries noted, as it was when the first of them was
-  uint32_t looks;      // per insertion, in 256ths
-  uint32_t looks_due;  // likewise
-  lrd_sample foreseen; // to be looked at next, while its entry is on its way from memory
-  uint32_t foreseen_id;
-  lrd_note note; // the sampled request that is under way
-  uint32_t expert;
-  bool stale;   // the targets below are to be computed again
-  bool evicted; // since the last insertion
-  lrd_amount small;
-  lrd_amount young;
-} adaptive;
-
-static bool is_bounded(const lrd_order *order) {
-  return order->share.count != LRD_UNBOUNDED || order->share.cost != LRD_UNBOUNDED;
 }
 
 static uint64_t small_part(const lrd_expert *expert, uint64_t bound) {
@@ -71,7 +40,8 @@ static uint64_t half(uint64_t bound) {
 /// The expert to follow; computes the targets when it is another one than before.
 static const lrd_expert *follow(lrd_order *order) {
   adaptive *state = order->state;
-  uint32_t number = is_bounded(order) ? lrd_advisor_current(order->shared) : LRD_EXPERT_CLOCK;
+  uint32_t number =
+      lrd_adaptive_bounded(order) ? lrd_advisor_current(order->shared) : LRD_EXPERT_CLOCK;
   const lrd_expert *expert = &lrd_experts[number];
   if (LRD_LIKELY(number == state->expert && !state->stale)) return expert;
   state->expert = number;
@@ -82,18 +52,9 @@ static const lrd_expert *follow(lrd_order *order) {
   return expert;
 }
 
-static lrd_amount size_of(const lrd_order *order, int first, int last) {
-  lrd_amount size = {0, 0};
-  for (int i = first; i <= last; i++) {
-    size.count += order->queue[i].size.count;
-    size.cost += order->queue[i].size.cost;
-  }
-  return size;
-}
-
 static bool small_is_full(const lrd_order *order) {
   const adaptive *state = order->state;
-  lrd_amount size = size_of(order, OLD, YOUNG);
+  lrd_amount size = lrd_adaptive_size(order, OLD, YOUNG);
   return size.count >= state->small.count || size.cost >= state->small.cost;
 }
 
@@ -178,49 +139,6 @@ static void look_around(lrd_order *order, lrd_slots slots) {
   }
 }
 
-/// Entries that fill the shard's share, as far as can be told from those it holds.
-static uint64_t capacity_of(const lrd_order *order) {
-  uint64_t capacity = order->share.count;
-  lrd_amount size = size_of(order, OLD, MAIN);
-  if (order->share.cost == LRD_UNBOUNDED || !size.cost) return capacity;
-  unsigned __int128 by_cost = (unsigned __int128)order->share.cost * size.count / size.cost;
-  return by_cost < capacity ? (uint64_t)by_cost : capacity;
-}
-
-static bool is_far(uint64_t estimate, uint64_t planned) {
-  return estimate / 2 > planned || estimate < planned / 2;
-}
-
-/// Asks for history and shadows when it is time, and for others when the estimate was wrong.
-static void plan(lrd_order *order) {
-  adaptive *state = order->state;
-  lrd_advisor *advisor = order->shared;
-  bool exact = order->share.cost == LRD_UNBOUNDED;
-  if (!is_bounded(order) || (exact && state->planned)) return;
-  uint64_t capacity = capacity_of(order);
-  uint64_t held = size_of(order, OLD, MAIN).count;
-  if (capacity == LRD_UNBOUNDED || held * idle_part < capacity) return;
-  if (!capacity) capacity = 1;
-  if (state->planned && !is_far(capacity, state->planned)) return;
-  state->planned = state->capacity = capacity;
-  lrd_advisor_propose(advisor, capacity, exact);
-  state->remnant_buckets = lrd_remnants_buckets(capacity, LRD_GHOSTS_LONGEST);
-  state->sample_buckets = lrd_samples_buckets(lrd_advisor_share(advisor));
-  order->history.wanted = lrd_remnants_bytes(state->remnant_buckets) +
-                          state->sample_buckets * sizeof(lrd_sample_bucket);
-}
-
-static void adaptive_renewed(lrd_order *order) {
-  adaptive *state = order->state;
-  // Remnants first: each of their buckets is then within one cache line.
-  char *memory = order->history.memory;
-  size_t remnant_bytes = lrd_remnants_bytes(state->remnant_buckets);
-  lrd_remnants_open(&state->remnants, (uint16_t *)memory, state->remnant_buckets, state->capacity);
-  lrd_samples_open(&state->samples, (lrd_sample_bucket *)(memory + remnant_bytes),
-                   state->sample_buckets);
-  state->foreseen.bucket = NULL;
-}
-
 static void adaptive_open(lrd_order *order) {
   adaptive *state = order->state;
   lrd_samples_clear(&state->samples);
@@ -235,17 +153,17 @@ static void adaptive_resize(lrd_order *order) {
   state->planned = 0;
 }
 
-/// True when the shard holds so little that an insertion without eviction means a filling cache, and
-/// not only that the costs left a gap.
+/// True when the shard holds so little that an insertion without eviction means a filling cache,
+/// and not only that the costs left a gap.
 static bool is_filling(const lrd_order *order) {
   const adaptive *state = order->state;
   uint64_t full = order->share.cost;
-  return !state->evicted &&
-         (full == LRD_UNBOUNDED || size_of(order, OLD, MAIN).cost < full - full / idle_part);
+  return !state->evicted && (full == LRD_UNBOUNDED ||
+                             lrd_adaptive_size(order, OLD, MAIN).cost < full - full / idle_part);
 }
 
-/// The queue for a new entry. Those that fill the cache beyond the small queue go to the main queue:
-/// it would otherwise start out empty, and the small queue be the whole cache.
+/// The queue for a new entry. Those that fill the cache beyond the small queue go to the main
+/// queue: it would otherwise start out empty, and the small queue be the whole cache.
 static int queue_for(lrd_order *order, uint64_t scrambled) {
   adaptive *state = order->state;
   const lrd_expert *expert = follow(order);
@@ -270,7 +188,7 @@ static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
   }
   look_around(order, slots);
   lrd_advisor_ask(order->shared, &state->note, 1);
-  plan(order);
+  lrd_adaptive_plan(order);
   order->adjust = lrd_advisor_waits(order->shared);
 }
 
@@ -396,7 +314,7 @@ static const lrd_policy adaptive_policy = {
     .adjust = adaptive_adjust,
     .open = adaptive_open,
     .resize = adaptive_resize,
-    .renewed = adaptive_renewed,
+    .renewed = lrd_adaptive_renewed,
     .insert = adaptive_insert,
     .remove = adaptive_remove,
     .victim = adaptive_victim,

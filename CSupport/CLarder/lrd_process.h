@@ -5,8 +5,8 @@
  * child gets every structure whole; after it, both sides let go, and the child forgets the other
  * threads' loans. ORDER: maintenance queue → lists of caches and side locks → registry → of each
  * cache: admin, shards by number, pool → side locks. Nothing else ever holds two locks, but
- * lrd_change_empty() (shards by number) and the exit hook of threads (list of caches, then one shard
- * at a time). */
+ * lrd_change_empty() (shards by number) and the exit hook of threads (list of caches, then one
+ * shard at a time). */
 #pragma once
 
 #include "lrd_cache.h"

@@ -72,7 +72,8 @@ static uint16_t pop(lrd_shadow *shadow, lrd_node_queue *queue) {
   return id;
 }
 
-/// Remnants go by hash, of which a node keeps 28 bits: those, and nothing else, identify a key here.
+/// Remnants go by hash, of which a node keeps 28 bits: those, and nothing else, identify a key
+/// here.
 static uint32_t key_of(uint64_t scrambled) {
   return (uint32_t)(scrambled >> 36);
 }

@@ -8,12 +8,12 @@
  * below `threshold`. The samples reach the advisor from the paths of misses alone: the missed key
  * itself, and hits that insertions find in sampled entries (lrd_samples.h). No hit ever comes here.
  *
- * THE DECISION. Misses of each shadow are counted, older ones for less: at every decision all counts
- * shrink by 2 %. The advisor turns to the expert that saves most against the current one, less what
- * the change itself costs: entries that have to be fetched again, in proportion to how far the small
- * queue moves. Decisions come after a tenth of a capacity of misses in the average shadow; misses
- * of the real cache that no shadow had count as well, so that a cache in a bad state gets away from
- * it though all shadows are well.
+ * THE DECISION. Misses of each shadow are counted, older ones for less: at every decision all
+ * counts shrink by 2 %. The advisor turns to the expert that saves most against the current one,
+ * less what the change itself costs: entries that have to be fetched again, in proportion to how
+ * far the small queue moves. Decisions come after a tenth of a capacity of misses in the average
+ * shadow; misses of the real cache that no shadow had count as well, so that a cache in a bad state
+ * gets away from it though all shadows are well.
  *
  * Choosing among experts by what each would have missed is the idea of LeCaR (Vietri et al.,
  * HotStorage 2018) and Cacheus (FAST 2021), where two experts share one cache and learn from its
@@ -31,12 +31,12 @@
  * rest is asked at once.
  *
  * THREADS. Shards call lrd_advisor_ask() under their own lock. It takes `lock` by trylock only; if
- * another shard has it the note stays as it is, and a sample that comes meanwhile is dropped: whole,
- * so that all shadows see the same ones. The lock is held for at most seven requests to shadows, of
- * LRD_VICTIM_STEPS steps each. lrd_advisor_adjust() runs without
- * any lock; it allocates and frees outside `lock` and tries it as well. fork() takes all shards'
- * locks, so the child finds `lock` free, unless an adjustment was in its few instructions: then the
- * child's cache goes on with the expert it has, and does without shadows.
+ * another shard has it the note stays as it is, and a sample that comes meanwhile is dropped:
+ * whole, so that all shadows see the same ones. The lock is held for at most seven requests to
+ * shadows, of LRD_VICTIM_STEPS steps each. lrd_advisor_adjust() runs without any lock; it allocates
+ * and frees outside `lock` and tries it as well. fork() takes all shards' locks, so the child finds
+ * `lock` free, unless an adjustment was in its few instructions: then the child's cache goes on
+ * with the expert it has, and does without shadows.
  *
  * FIELDS
  *   current      relaxed: an insertion that misses a change follows the former expert

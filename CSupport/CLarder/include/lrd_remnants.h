@@ -6,13 +6,15 @@
  *
  * An epoch is a quarter of a capacity of added remnants; a slot's epoch tells its age in four bits.
  * Ages above LRD_REMNANTS_OLDEST are dead. Before an epoch's number comes round again every bucket
- * has been swept: each addition sweeps one. A new remnant takes an empty or dead slot of its bucket,
- * or the oldest one. `met` is set when its key was missed again and yet not let into the main queue.
+ * has been swept: each addition sweeps one. A new remnant takes an empty or dead slot of its
+ * bucket, or the oldest one. `met` is set when its key was missed again and yet not let into the
+ * main queue.
  *
  * ERRORS. A bucket of live remnants takes a foreign key for its own once in 250 lookups; that key
- * enters the main queue one request early. Buckets are chosen by hash, so some overflow while others
- * have room: of the oldest remnants one in seven is lost before its time. Over public traces,
- * neither fingerprints of 27 bits nor twice as many buckets change the mean miss ratio by 0.0002.
+ * enters the main queue one request early. Buckets are chosen by hash, so some overflow while
+ * others have room: of the oldest remnants one in seven is lost before its time. Over public
+ * traces, neither fingerprints of 27 bits nor twice as many buckets change the mean miss ratio by
+ * 0.0002.
  *
  * The idea of remembering evicted keys is from 2Q (Johnson, Shasha, VLDB 1994) and ARC (Megiddo,
  * Modha, FAST 2003). Guard: that of the owner, a shard or the advisor. */

@@ -8,9 +8,9 @@
  * heard of. What the look takes from the entry is kept here as its credit, to which the entry is
  * still entitled when the policy judges it.
  *
- * Buckets are chosen by slot id and half full on average; an entry that finds its bucket full is not
- * tracked: only its hits go unheard until a scan comes by it. `turn` tells buckets written before
- * the last lrd_samples_clear(): those count as empty. Guard: the shard's lock. */
+ * Buckets are chosen by slot id and half full on average; an entry that finds its bucket full is
+ * not tracked: only its hits go unheard until a scan comes by it. `turn` tells buckets written
+ * before the last lrd_samples_clear(): those count as empty. Guard: the shard's lock. */
 #pragma once
 
 #include "lrd_expert.h"
