@@ -30,8 +30,8 @@ extension Cache {
     }
   }
 
-  /// Asks `judge`, without a lock, about the entry that `find` finds under the shard's, and does what it
-  /// says, if the entry is stored still. Returns whether it was removed.
+  /// Asks `judge`, without a lock, about the entry that `find` finds under the shard's, and does
+  /// what it says, if the entry is stored still. Returns whether it was removed.
   ///
   /// The value is lent, not copied: a copy might become the last reference and die here, although
   /// values are to be released elsewhere. A thread with all its loans out makes one, and gives it to
@@ -91,7 +91,8 @@ extension Cache {
       return .stays
     }
     for name in names() {
-      try ask(see, in: lrd_cache_shard(core, name.place)) { findLocked(name, $0) }
+      let hash = hasher.hash(name.key)
+      try ask(see, in: lrd_cache_shard(core, name.place)) { findLocked(name, hash, $0) }
     }
   }
 
@@ -113,15 +114,18 @@ extension Cache {
     return try ask(judge, in: lrd_cache_shard(core, hash)) { findLocked(key, hash, $0) }
   }
 
-  /// The entry that has a name's key now; the shard's lock is held. By address first, which finds keys
-  /// that do not equal themselves; by key where the entry was replaced since, even if its slot holds
-  /// another key of the same hash by now.
-  func findLocked(_ name: EntryName, _ shard: OpaquePointer) -> StoredEntry? {
+  /// The entry that has a name's key now; the shard's lock is held. By address first, which finds
+  /// keys that do not equal themselves; by key where the entry was replaced since, even if its slot
+  /// holds another key of the same hash by now.
+  ///
+  /// `hash` is that of the key. It is found out without the lock, since a key's `hash(into:)` may
+  /// use the cache.
+  func findLocked(_ name: EntryName, _ hash: UInt64, _ shard: OpaquePointer) -> StoredEntry? {
     if lrd_shard_holds_locked(shard, name.entry, name.place) {
       let key = name.entry.key(of: Layout.self).pointee
       if key == name.key || name.key != name.key { return name.entry }
     }
-    return findLocked(name.key, hasher.hash(name.key), shard)
+    return findLocked(name.key, hash, shard)
   }
 
   /// The entry of that name if it was not replaced; the shard's lock is held.

@@ -111,7 +111,8 @@ extension Cache {
       try shouldBeRemoved(key, value) ? .goes(LRD_REMOVED_BY_CALL) : .stays
     }
     for name in names() {
-      try ask(judge, in: lrd_cache_shard(core, name.place)) { findLocked(name, $0) }
+      let hash = hasher.hash(name.key)
+      try ask(judge, in: lrd_cache_shard(core, name.place)) { findLocked(name, hash, $0) }
     }
   }
 

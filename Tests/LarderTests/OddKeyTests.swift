@@ -128,4 +128,49 @@ struct OddKeyTests {
     cache.checkInvariants()
     #expect(Set(cache.snapshot().map(\.value)) == (inBatch ? [2, 4] : [3, 4]))
   }
+
+  /// A key that writes to its cache whenever it is hashed, as a `hash(into:)` may.
+  struct Busybody: Hashable, Sendable {
+    let id: Int
+    let home: Protected<Cache<Busybody, Int>?>
+
+    func hash(into hasher: inout Hasher) {
+      // Once at a time: the inner call hashes keys as well.
+      if let cache = home.withLock({ $0.take() }) {
+        cache[Busybody(id: -1, home: home)] = nil
+        home.withLock { $0 = cache }
+      }
+      hasher.combine(id)
+    }
+
+    static func == (a: Self, b: Self) -> Bool { a.id == b.id }
+  }
+
+  @Test("A key's hash may use the cache while entries are gone through", arguments: [1, 4])
+  func busybody(shards: Int) {
+    onThreads(1, deadline: 60) { _ in
+      let home = Protected<Cache<Busybody, Int>?>(nil)
+      let cache = Cache<Busybody, Int>(shards: shards)
+      let keys = (0..<20).map { Busybody(id: $0, home: home) }
+      for key in keys { cache[key] = key.id }
+      home.withLock { $0 = cache }
+      // What is asked about later was replaced, so it is not found by its address.
+      var seen: Set<Int> = []
+      cache.removeAll { key, value in
+        if seen.isEmpty { for key in keys { cache[key] = key.id + 100 } }
+        seen.insert(key.id)
+        return value == key.id + 100
+      }
+      precondition(seen.count == 20 && cache.count == 1)
+      for key in keys { cache[key] = key.id }
+      func look(key: Busybody, _: Int) {
+        if seen.count == 20 { for key in keys { cache[key] = 1 } }
+        precondition(seen.remove(key.id) != nil)
+      }
+      cache.forEach(look)
+      precondition(seen.isEmpty)
+      cache.checkInvariants()
+      home.withLock { $0 = nil }
+    }
+  }
 }
