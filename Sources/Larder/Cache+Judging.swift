@@ -56,12 +56,13 @@ extension Cache {
       copy = (entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee)
     }
     lrd_change_cancel(core, shard)
-    func endLoan() {
-      guard let lane = loan.take() else { return }
+    func endLoan() -> Bool {
+      guard let lane = loan.take() else { return false }
       lrd_loan_close(lane)
       lrd_loan_end(lane)
+      return true
     }
-    defer { endLoan() }
+    defer { if endLoan() { lookAfter(entry, place, lane) } }
     defer { if copy != nil { drop(&copy!.value) } }
     let verdict =
       try copy.map { try judge($0.key, $0.value!) }
@@ -76,8 +77,9 @@ extension Cache {
     case .goes(let reason):
       return evict(shard, reason) { shard in
         guard lrd_shard_holds_locked(shard, entry, place) else { return nil }
-        // Under the lock the entry stays; while on loan it could not be destroyed by its own removal.
-        endLoan()
+        // Under the lock the entry stays; while on loan it could not be destroyed by its own
+        // removal.
+        _ = endLoan()
         return entry
       }
     }

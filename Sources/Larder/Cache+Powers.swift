@@ -33,7 +33,7 @@ extension Cache {
       } else {
         onInsertion(key, copy!, cost)
       }
-      endLending(&storage, hash)
+      endLending(&storage)
     }
     if copy != nil { drop(&copy) }
     return outcome

@@ -6,12 +6,14 @@ import CLarder
   /// From before the change: see `SecondChance`.
   @usableFromInline let moment: UInt64
   let ages: AgeCounter?
-  /// Whether the entry is to be lent to the thread that stores it, to show its value to the observer.
+  /// Whether the entry is to be lent to the thread that stores it, to show its value to the
+  /// observer.
   ///
-  /// A copy would do as well, but for two things: where values are released elsewhere it might be the
-  /// last reference, so it had to be handed on like a value that left the cache, and waited for as one.
+  /// A copy would do as well, but for two things: where values are released elsewhere it might be
+  /// the last reference, so it had to be handed on like a value that left the cache, and waited for
+  /// as one.
   let lends: Bool
-  /// The entry and the lane that has it on loan, from its publication to ``Cache/endLending(_:_:)``:
+  /// The entry and the lane that has it on loan, from its publication to ``Cache/endLending(_:)``:
   /// whatever becomes of the entry meanwhile, its value is there.
   fileprivate(set) var lent: (entry: UnsafeMutablePointer<lrd_entry>, lane: OpaquePointer)?
 
@@ -50,15 +52,27 @@ extension Cache {
     if lrd_lend_locked(lane, shard, entry) { storage.pointee.lent = (entry, lane) }
   }
 
-  /// Ends the loan of a stored entry. If the entry was removed meanwhile, its removal has left it
-  /// behind because of the loan: a thread that is alone destroys it now, as it would have then; among
-  /// others it is looked after like all that readers held.
-  func endLending(_ storage: inout Storage, _ hash: UInt64) {
+  /// Ends the loan of a stored entry.
+  func endLending(_ storage: inout Storage) {
     guard let (entry, lane) = storage.lent else { return }
-    let isStored = lrd_find_slow(core, lane, hash) == entry
-    lrd_loan_end(lane)
+    let place = lrd_entry_place(entry)
     storage.endLoan()
-    if isStored || !lrd_thread_is_solitary() { return }
+    lookAfter(entry, place, lane)
+  }
+
+  /// What follows a loan during which code of users ran. If the entry was removed meanwhile, its
+  /// removal has left it behind because of the loan: a thread that is alone destroys it now, as it
+  /// would have then; among others it is looked after like all that readers held.
+  ///
+  /// The entry is not touched, as it may be gone. Should its slot have been used again for the same
+  /// place, then it was destroyed, and nothing is left to do.
+  func lookAfter(_ entry: StoredEntry, _ place: UInt64, _ lane: OpaquePointer?) {
+    guard lrd_thread_is_solitary() else { return }
+    let shard = lrd_cache_shard(core, place)
+    lrd_change_begin(core, lane, shard)
+    let isStored = lrd_shard_holds_locked(shard, entry, place)
+    lrd_change_cancel(core, shard)
+    if isStored { return }
     var change = lrd_change()
     lrd_change_reclaim(core, &change)
     finish(&change, lane)

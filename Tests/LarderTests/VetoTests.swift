@@ -99,6 +99,45 @@ struct VetoTests {
     }
   }
 
+  private struct Refusal: Error {}
+
+  @Test("What a question removes is released before the call returns", arguments: [1, 4])
+  func goneWhileAsked(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards = shards as Int] in
+      let tracker = LifetimeTracker()
+      let home = Protected<Cache<Int, Tracked>?>(nil)
+      let cache = Cache<Int, Tracked>(
+        countLimit: 10, policy: .lru, shards: shards,
+        options: .init(shouldEvict: { key, value in
+          home.withLock { $0 }?[key] = nil
+          precondition(value.isIntact)
+          return false
+        }))
+      home.withLock { $0 = cache }
+      func replace(key: Int, _: Tracked) { cache[key] = tracker.make() }
+      // At once, unless the background thread has just taken what the loan had held up.
+      var prompt = 0
+      for round in 0..<100 {
+        for key in 0..<11 { cache[round * 11 + key] = tracker.make(key) }
+        switch round % 4 {
+        case 0: cache.removeAll { key, _ in cache.removeValue(forKey: key) != nil }
+        case 1: cache.forEach(replace)
+        case 2:
+          _ = try? cache.removeAll { key, _ in
+            cache[key] = nil
+            throw Refusal()
+          }
+        default: break
+        }
+        prompt += tracker.live == cache.count ? 1 : 0
+        waitUntil("what has left is released") { tracker.live == cache.count }
+      }
+      precondition(prompt > 60, "\(prompt) of 100 times everything was released at once")
+      cache.checkInvariants()
+      home.withLock { $0 = nil }
+    }
+  }
+
   @Test("From many threads the limits hold, and each value dies once", arguments: [1, 4])
   func storm(shards: Int) {
     let tracker = LifetimeTracker()
