@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Numbers the entries of a cache in the order of their insertion. Relaxed: it publishes nothing, and
-/// no two numbers are equal.
-@usableFromInline final class AgeCounter: Sendable {
+/// Numbers the entries of a cache in the order of their insertion. Relaxed: it publishes nothing,
+/// and no two numbers are equal.
+final class AgeCounter: Sendable {
   private let last = Atomic<UInt64>(0)
 
-  @usableFromInline func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+  func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
 }

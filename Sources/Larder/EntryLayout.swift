@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CLarder
 
-/// Where key and value lie in an entry: `[ lrd_entry | key | value ]`, each at its own alignment; then
-/// the entry's number by age, in caches that remember it.
+/// Where key and value lie in an entry: `[ lrd_entry | key | value ]`, each at its own alignment;
+/// then the entry's number by age, in caches that remember it.
 ///
 /// In specialised code all of this folds to constants.
 @usableFromInline enum EntryLayout<Key, Value> {
@@ -16,7 +16,7 @@ public import CLarder
 
   static var size: Int { valueOffset + MemoryLayout<Value>.size }
 
-  @inlinable static var ageOffset: Int {
+  static var ageOffset: Int {
     roundUp(valueOffset + MemoryLayout<Value>.size, MemoryLayout<UInt64>.alignment)
   }
 
@@ -45,7 +45,6 @@ extension UnsafeMutablePointer<lrd_entry> {
   }
 
   /// Written before publication, constant until destruction; only where the cache remembers ages.
-  @inlinable @inline(__always)
   func age<Key, Value>(of layout: EntryLayout<Key, Value>.Type) -> UnsafeMutablePointer<UInt64> {
     (UnsafeMutableRawPointer(self) + layout.ageOffset).assumingMemoryBound(to: UInt64.self)
   }
