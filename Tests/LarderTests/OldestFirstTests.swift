@@ -31,6 +31,24 @@ struct OldestFirstTests {
     cache.checkInvariants()
   }
 
+  @Test("What comes back from its eviction is the newest", arguments: [1, 4])
+  func restored(shards: Int) {
+    let tracker = LifetimeTracker()
+    var options = Cache<Int, Tracked>.Options(remembersAge: true)
+    options.secondChances = 64
+    let cache = Cache<Int, Tracked>(policy: .lru, shards: shards, options: options)
+    let held = (0..<20).map { tracker.make($0) }
+    for key in 0..<10 { cache[key] = held[key] }
+    cache.trim(toCount: 0)
+    for key in 10..<20 { cache[key] = held[key] }
+    for key in [7, 3] { #expect(cache.survivingValue(forKey: key) === held[key]) }
+    cache.trimOldest(toCount: 4)
+    #expect(Set(cache.keys) == [18, 19, 7, 3])
+    cache.trimOldest(toCount: 1)
+    #expect(cache.keys == [3])
+    cache.checkInvariants()
+  }
+
   @Test("The number has its place behind keys and values of any size")
   func layouts() {
     func check<Key: Hashable & Sendable, Value: Sendable & Equatable>(
