@@ -24,8 +24,8 @@ extension Cache {
     return restore(&found, key, hash, with: powers)
   }
 
-  /// Stores what was found and returns it, unless something was stored or written meanwhile. Then the
-  /// object found may have lost its other references: it goes where values are released.
+  /// Stores what was found and returns it, unless something was stored or written meanwhile. Then
+  /// the object found may have lost its other references: it goes where values are released.
   private func restore(
     _ found: inout SecondChance<Key, Value>.Found, _ key: Key, _ hash: UInt64,
     with powers: Powers<Key, Value>
@@ -84,9 +84,9 @@ extension Cache {
 extension Cache.Options where Value: AnyObject {
   /// How many evicted objects ``Cache/survivingValue(forKey:)`` may find again, the latest ones; 0
   /// for none. Only weak references to them are kept, 100 to 200 bytes and a key for each, which an
-  /// object's death leaves behind until later evictions, or ``Cache/reclaim()``, sweep them away; with
-  /// ``release``, until as many later evictions as this number, or ``Cache/reclaim()``. Rounded up to
-  /// a multiple of 16. Must not be negative.
+  /// object's death leaves behind until later evictions, or ``Cache/reclaim()``, sweep them away;
+  /// with ``release``, until as many later evictions as this number, or ``Cache/reclaim()``.
+  /// Rounded up to a multiple of 16. Must not be negative.
   ///
   /// - Complexity: Every insertion and removal takes two more locks, every eviction one.
   public var secondChances: Int {

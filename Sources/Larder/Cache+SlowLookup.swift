@@ -3,8 +3,8 @@ public import CLarder
 
 /// Lookups off the inlined path.
 extension Cache {
-  /// What the inlined path leaves: a thread's first use of a cache, or of one it did not use lately;
-  /// systems without membarrier; entries with the same tag; and all that needs the lock.
+  /// What the inlined path leaves: a thread's first use of a cache, or of one it did not use
+  /// lately; systems without membarrier; entries with the same tag; and all that needs the lock.
   @inlinable @inline(never)
   func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
     guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }

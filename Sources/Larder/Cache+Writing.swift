@@ -91,8 +91,8 @@ extension Cache {
     return storePlainly(consume value, key, cost, replaced: replaced)
   }
 
-  /// ``store(_:_:_:replaced:)`` where no power has a say; or where they have had it, with what else is
-  /// to be done.
+  /// ``store(_:_:_:replaced:)`` where no power has a say; or where they have had it, with what else
+  /// is to be done.
   @inlinable
   func storePlainly(
     _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?,

@@ -47,7 +47,8 @@ extension Cache {
     public var remembersAge: Bool
 
     /// What the hash function begins with; drawn at random if `nil`, see `KeyHasher`. Policies know
-    /// evicted keys by parts of their hashes, so tests of their exact order need hashes that repeat.
+    /// evicted keys by parts of their hashes, so tests of their exact order need hashes that
+    /// repeat.
     package var hashSeeds: (UInt64, UInt64)?
 
     var secondChanceCount = 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// The settings of an ``ObjectCache`` that the core does not know, for any thread to read and write,
-/// and for a forked child.
+/// The settings of an ``ObjectCache`` that the core does not know, for any thread to read and
+/// write, and for a forked child.
 final class ObjectCacheSettings: Sendable {
   private struct Settings {
     var name = ""

@@ -67,7 +67,8 @@ struct MiscountTests {
       cache.totalCostLimit = 8
       cache.setObject(tracker.make(8), forKey: 3, cost: 9)
     }
-    // The call that evicted had stored its object by then: it went with the rest. All are told once.
+    // The call that evicted had stored its object by then: it went with the rest. All are told
+    // once.
     #expect(ObjectCacheContents(of: cache).count == 0)
     #expect(witness.payloads.sorted() == Array(0..<(tracker.created)))
     witness.then = nil

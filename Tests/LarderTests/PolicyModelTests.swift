@@ -15,8 +15,8 @@ struct PolicyModelTests {
     func driver<Key>(
       _ key: @escaping (Int) -> Key, _ number: @escaping @Sendable (Key) -> Int
     ) -> CacheDriver<Key> {
-      // The models' ghosts are keys, the cache's are 19 bits of their hashes, of which some among the
-      // hundreds of thousands of caches here would be equal. With these seeds none are.
+      // The models' ghosts are keys, the cache's are 19 bits of their hashes, of which some among
+      // the hundreds of thousands of caches here would be equal. With these seeds none are.
       CacheDriver(
         countLimit: limits.count, costLimit: limits.cost, policy: policy,
         hashSeeds: (0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9), key: key, number: number)

@@ -189,8 +189,8 @@ struct ReleaseCopyTests {
     }
   }
 
-  /// One thread releases, and may; one writes; the others look. Equal hashes send lookups to the slow
-  /// path.
+  /// One thread releases, and may; one writes; the others look. Equal hashes send lookups to the
+  /// slow path.
   @Test("Lookups and lists that hand out no value, or few, kill none", arguments: [1, 4])
   func listsAndLookups(shards: Int) {
     let tracker = LifetimeTracker()
@@ -198,7 +198,8 @@ struct ReleaseCopyTests {
     let undertaker = Protected<ThreadName?>(nil)
     let strangers = Atomic(0)
     let working = Atomic(3)
-    // What the lists hand out is the caller's, and must not die there in this test: retained objects.
+    // What the lists hand out is the caller's, and must not die there in this test: retained
+    // objects.
     let handedOut = Protected<[UInt]>([])
     @Sendable func bury() {
       sink.releaseAll()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sizes.h — callbacks for keys of which nothing matters but their size: they are equal when that is,
- * and it is their hash. */
+/* sizes.h — callbacks for keys of which nothing matters but their size: they are equal when that
+ * is, and it is their hash. */
 #ifndef SIZES_H
 #define SIZES_H
 
