@@ -34,8 +34,8 @@ extension Cache {
   /// what it says, if the entry is stored still. Returns whether it was removed.
   ///
   /// The value is lent, not copied: a copy might become the last reference and die here, although
-  /// values are to be released elsewhere. A thread with all its loans out makes one, and gives it to
-  /// the releaser.
+  /// values are to be released elsewhere. A thread with all its loans out makes one, and gives it
+  /// to the releaser.
   @discardableResult
   func ask(
     _ judge: (Key, Value) throws -> Verdict, in shard: OpaquePointer,
@@ -85,8 +85,8 @@ extension Cache {
     }
   }
 
-  /// Shows each entry stored during the whole call to `body` once, with its value of that moment; no
-  /// lock is held.
+  /// Shows each entry stored during the whole call to `body` once, with its value of that moment;
+  /// no lock is held.
   package func forEach(_ body: (Key, Value) throws -> Void) rethrows {
     func see(_ key: Key, _ value: Value) throws -> Verdict {
       try body(key, value)
@@ -100,7 +100,8 @@ extension Cache {
 
   /// Removes the value stored for `key` if `matches` says so of it. Returns whether it did.
   ///
-  /// A value that is stored while `matches` runs stays. No lock is held meanwhile.
+  /// A value that is stored while `matches` runs stays. No lock is held meanwhile. (A thread that
+  /// is inside 32 loans already goes by the entry's address alone: there the new value may go.)
   ///
   /// - Complexity: As `removeValue(forKey:)`; locks the shard twice.
   @discardableResult

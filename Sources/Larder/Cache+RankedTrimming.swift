@@ -6,12 +6,13 @@ extension Cache {
   ///
   /// Few large entries go instead of many small ones. Which are the costliest is found out at the
   /// beginning of the call; of entries with equal costs any may go first, and entries without a
-  /// cost stay. What others insert meanwhile is not looked for again without end: the call evicts no
-  /// more entries than there were. The observer is told ``RemovalCause/trimmed``.
+  /// cost stay. What others insert meanwhile is not looked for again without end: the call evicts
+  /// no more entries than there were. The observer is told ``RemovalCause/trimmed``.
   ///
   /// - Parameter cost: The total cost to keep. Must not be negative.
-  /// - Complexity: O(*n* log *n*) time, and 24 bytes for each entry while it runs; no lock is held
-  ///   for more than some 64 entries. ``trim(toCost:)`` takes O(1) for each entry evicted.
+  /// - Complexity: O(*n* log *n*) time, and while it runs up to 48 bytes for each entry and what
+  ///   sorting takes; no lock is held for more than some 64 entries. ``trim(toCost:)`` takes O(1)
+  ///   for each entry evicted.
   public func trimCostliest(toCost cost: Int) {
     require(cost >= 0, "cost must not be negative")
     trim(
@@ -20,15 +21,16 @@ extension Cache {
 
   /// Evicts the entries stored longest ago, whatever their use, until at most `count` are left.
   ///
-  /// A replacement counts as stored anew, and so does ``survivingValue(forKey:)`` that stores again;
-  /// insertions at the same time count in any order. The cache must have been created with
-  /// ``Options/remembersAge``. What others insert meanwhile is younger and stays, unless it keeps the
-  /// cache too large: the call evicts no more entries than there were. The observer is told
-  /// ``RemovalCause/trimmed``.
+  /// A replacement counts as stored anew, and so does an object that ``survivingValue(forKey:)``
+  /// stores again; insertions at the same time count in any order. The cache must have been created
+  /// with ``Options/remembersAge``. What others insert meanwhile is younger and stays, unless it
+  /// keeps the cache too large: the call evicts no more entries than there were. The observer is
+  /// told ``RemovalCause/trimmed``.
   ///
   /// Without that option there are two other ways: with ``EvictionPolicy/fifo`` and one shard,
-  /// ``trim(toCount:)`` goes by this very order; with ``EvictionPolicy/lru`` and one shard, by the
-  /// time since the last use.
+  /// ``trim(toCount:)`` goes by the order in which keys were stored, where a replacement mostly
+  /// keeps the place of what it replaces; with ``EvictionPolicy/lru`` and one shard, by the time
+  /// since the last use.
   ///
   /// - Parameter count: The number of entries to keep. Must not be negative.
   /// - Complexity: As ``trimCostliest(toCost:)``.
@@ -59,8 +61,8 @@ extension Cache {
     let rank: UInt64
   }
 
-  /// Evicts entries, lowest rank first, until `isDone`, and no more than there are now. Entries without
-  /// a rank stay.
+  /// Evicts entries, lowest rank first, until `isDone`, and no more than there are now. Entries
+  /// without a rank stay.
   private func trim(by rank: (StoredEntry) -> UInt64?, until isDone: () -> Bool) {
     var allowance = count
     while !isDone() && allowance > 0 {

@@ -103,7 +103,8 @@ extension Cache {
   /// call the cache. (Where the calling thread is inside 32 loans already, a value that was
   /// replaced while it was asked about may be removed instead.)
   ///
-  /// - Complexity: O(*n*). Locks each shard once for a list of its keys, then for each removal.
+  /// - Complexity: O(*n*). Locks each shard once for a list of its keys, then once for each entry
+  ///   and again for each removal.
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
     powers?.secondChance?.willWriteAll()
     defer { powers?.secondChance?.didWriteAll() }
@@ -120,7 +121,13 @@ extension Cache {
   ///
   /// Only what another thread is destroying at that very moment may outlive the call.
   ///
-  /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads.
+  /// With ``Options/secondChances`` it also forgets the evicted objects that have died. To look at
+  /// a living one takes a reference, which may be the last by then. So with ``Options/release``
+  /// each of them is handed to the receiver, although it was when it left the cache, and counts
+  /// against the `pendingLimit` until its batch is released.
+  ///
+  /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads; and O(1) for each of
+  ///   ``Options/secondChances``.
   public func reclaim() {
     powers?.secondChance?.clean()
     let lane = lrd_lane_attach(core)

@@ -71,7 +71,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   ///   - cost: Tells the cost of values inserted without one: called once for each, on the
   ///     inserting thread, without a lock. A cost given with an insertion goes first.
   ///   - options: What else the cache does, nothing unless said.
-  /// - Complexity: O(`shards`). Traps without memory for an empty cache (about 1.6 KB).
+  /// - Complexity: O(`shards`). Traps without memory for an empty cache (about 2 KB with
+  ///   one shard).
   public init(
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
     name: String = "", shards: Int? = nil, onRemoval: RemovalObserver? = nil,

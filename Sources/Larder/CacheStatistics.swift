@@ -14,11 +14,13 @@ public struct CacheStatistics: Sendable, Hashable {
   public let insertions: Int
   /// Values stored in place of others.
   public let replacements: Int
-  /// Entries removed by name, by `removeAll`, or by a replacement that was too costly.
+  /// Entries removed by name, by a `removeAll`, by `removeUnreferenced`, or by a replacement that
+  /// was too costly.
   public let removals: Int
   /// Insertions refused because their cost alone exceeds the limit.
   public let refusals: Int
-  /// Entries evicted to keep ``Cache/countLimit``.
+  /// Entries evicted to keep ``Cache/countLimit`` or a group's quota, and those that
+  /// ``Cache/Options/shouldEvict`` agreed to.
   public let countLimitEvictions: Int
   /// Entries evicted to keep ``Cache/totalCostLimit``.
   public let costLimitEvictions: Int

@@ -3,9 +3,11 @@ import CLarder
 
 /// State under a lock of the core's kind, for what is kept beside the core.
 ///
-/// The lock is a leaf. It is held for O(1) steps on average; the only code of users that runs under
-/// it is a key's, or a group's, `==` and `hash(into:)`, which must not use any cache. Nothing of
-/// theirs may be destroyed under it: a body returns what it takes out.
+/// The lock is a leaf. It is held for O(1) steps on average, except where a whole stripe of second
+/// chances is gone through (`forgetAll()`, `removeDead()`) or the keys of a group are listed
+/// (`keys(in:)`). The only code of users that runs under it is a key's, or a group's, `==` and
+/// `hash(into:)`, which must not use any cache. Nothing of theirs may be destroyed under it: a body
+/// returns what it takes out.
 ///
 /// `fork()` takes it, as it takes the core's locks, so that the child finds the state whole.
 package final class Guarded<State>: @unchecked Sendable {

@@ -6,6 +6,10 @@ import Synchronization
 /// Each is released exactly once: by ``release()``, or where the last reference to the batch goes
 /// when nobody has called it. An array would not do: the sender's own reference to it may outlive
 /// the receiver's, and then the values would die on the sending thread after all.
+///
+/// Not every value in a batch need die with it, nor be there for the first time: others may hold it
+/// still, and with ``Cache/Options/secondChances`` each ``Cache/reclaim()`` hands on all evicted
+/// objects that are alive, because it had to take them in hand.
 public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
   // Sendable: `values` is written by the thread that fills the batch, which hands it on once, and
   // then by the one call that finds `isReleased` false.

@@ -3,10 +3,12 @@ import CLarder
 
 /// Why an entry left its cache.
 public enum RemovalCause: Sendable, Hashable {
-  /// It was evicted to keep a limit while another entry was inserted.
+  /// It was evicted while another entry was inserted: to keep a limit or a group's quota, or
+  /// because ``Cache/Options/shouldEvict`` agreed.
   case limit
   /// It was evicted by `trim(toCount:)`, `trim(toCost:)`, `trimCostliest(toCost:)`,
-  /// `trimOldest(toCount:)`, a limit that was lowered, or a purge to the low-water marks.
+  /// `trimOldest(toCount:)`, `trimOldest(toCost:)`, a limit that was lowered, or a purge to the
+  /// low-water marks.
   case trimmed
   /// Another value was stored for its key.
   case replaced
