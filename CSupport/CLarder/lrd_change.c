@@ -169,7 +169,7 @@ static lrd_result make_room(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, 
   if (exhausted && old) {
     // Only the old value is left here and the new one is too large beside other shards' entries.
     lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_REPLACED, victims);
-    shard->counters.replacements++;
+    shard->counters.removals++; // until the new value is stored, if it is
     change->replaced = true;
   } else if (old && old->state == LRD_ENTRY_DISPLACED) {
     lrd_shard_restore_locked(shard, cache->policy, &cache->pool, old);
@@ -217,7 +217,12 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     shard->counters.replacements++;
   } else {
     lrd_shard_link_locked(shard, cache->policy, &cache->pool, entry, hash);
-    if (!change->replaced) shard->counters.insertions++;
+    if (change->replaced) {
+      shard->counters.removals--;
+      shard->counters.replacements++;
+    } else {
+      shard->counters.insertions++;
+    }
   }
   // This thread's batch was applied at the beginning, so it is as sound after its own evictions;
   // but not what a lookup around this call has found.

@@ -19,8 +19,9 @@ public struct CacheStatistics: Sendable, Hashable {
   public let removals: Int
   /// Insertions refused because their cost alone exceeds the limit.
   public let refusals: Int
-  /// Entries evicted to keep ``Cache/countLimit`` or a group's quota, and those that
-  /// ``Cache/Options/shouldEvict`` agreed to.
+  /// Entries evicted to keep ``Cache/countLimit``; where that is not what was short, those that a
+  /// group's quota or ``Cache/Options/shouldEvict`` named count here only without a
+  /// ``Cache/totalCostLimit``.
   public let countLimitEvictions: Int
   /// Entries evicted to keep ``Cache/totalCostLimit``.
   public let costLimitEvictions: Int

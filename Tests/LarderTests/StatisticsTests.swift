@@ -105,4 +105,18 @@ struct StatisticsTests {
     #expect(cache.totalCost == cache.snapshot().reduce(0) { $0 + $1.cost })
     cache.checkInvariants()
   }
+
+  /// Two keys that do not fit together: writers take each other's values out to make room.
+  @Test("Counters of a quiet cache add up, whoever replaced what")
+  func addUp() {
+    for round in 0..<Stress.scaled(200, atLeast: 20) {
+      let cache = Cache<Int, Int>(totalCostLimit: 5, policy: .lru, shards: 64)
+      onThreads(4) { thread in
+        var random = SplitMix64(seed: UInt64(round * 4 + thread))
+        for _ in 0..<200 { cache.insert(0, forKey: random.below(2), cost: 1 + random.below(5)) }
+      }
+      let counted = cache.statistics
+      #expect(counted.insertions - counted.removals - counted.evictions == cache.count)
+    }
+  }
 }
