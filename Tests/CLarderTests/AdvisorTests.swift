@@ -60,11 +60,15 @@ struct AdvisorTests {
   @Test("The cache comes near to the best expert of each trace", arguments: [1, 2])
   func nearTheBest(shards: Int) {
     for (name, keys) in SyntheticTraces.all {
-      let cache = Cache<Int, Int>(countLimit: 300, policy: .adaptive, shards: shards)
-      for key in keys where cache[key] == nil { cache[key] = key }
       let best = Self.experts.map { Self.misses($0, 300, keys) }.min()!
-      let lost = Double(cache.statistics.misses - best) / Double(keys.count)
-      #expect(lost < 0.06 + 0.04 * Double(shards), "\(name): \(lost) more missed than at best")
+      // So few keys are sampled here that chance leads the advisor astray in one sample of ten.
+      let lost = (0..<5).map { (number: UInt64) in
+        let cache = Cache<Int, Int>(
+          countLimit: 300, policy: .adaptive, shards: shards, options: .repeatable(number))
+        for key in keys where cache[key] == nil { cache[key] = key }
+        return Double(cache.statistics.misses - best) / Double(keys.count)
+      }
+      #expect(lost.sorted()[2] < 0.06 + 0.04 * Double(shards), "\(name): \(lost) more than at best")
     }
   }
 

@@ -46,7 +46,8 @@ struct TraceTests {
   static func missRatio(
     _ keys: [UInt64], _ size: Int, _ policy: EvictionPolicy, shards: Int = 1
   ) -> Double {
-    let cache = Cache<UInt64, UInt64>(countLimit: size, policy: policy, shards: shards)
+    let cache = Cache<UInt64, UInt64>(
+      countLimit: size, policy: policy, shards: shards, options: .repeatable())
     for key in keys where cache[key] == nil { cache[key] = key }
     cache.checkInvariants()
     return Double(cache.statistics.misses) / Double(keys.count)

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+
+extension Cache.Options {
+  /// Options for hashes that are the same in every run, where a test's outcome depends on which keys
+  /// are sampled, or are taken for each other. Each number draws another sample.
+  package static func repeatable(_ number: UInt64 = 0) -> Self {
+    var random = SplitMix64(seed: number)
+    var options = Self()
+    options.hashSeeds = (random.next(), random.next())
+    return options
+  }
+}
