@@ -86,13 +86,18 @@ extension Cache.Options where Value: AnyObject {
   /// for none. Only weak references to them are kept, 100 to 200 bytes and a key for each, which an
   /// object's death leaves behind until later evictions, or ``Cache/reclaim()``, sweep them away;
   /// with ``release``, until as many later evictions as this number, or ``Cache/reclaim()``.
-  /// Rounded up to a multiple of 16. Must not be negative.
+  /// Rounded up to a multiple of 16, with 8 bytes for each taken when the cache is made. Must not be
+  /// negative, nor above 2^31.
+  ///
+  ///     var options = Cache<URL, Image>.Options()
+  ///     options.secondChances = 1_000
   ///
   /// - Complexity: Every insertion and removal takes two more locks, every eviction one.
   public var secondChances: Int {
     get { secondChanceCount }
     set {
       require(newValue >= 0, "secondChances must not be negative")
+      require(newValue <= 1 << 31, "secondChances must not be above 2^31")
       secondChanceCount = newValue
       makeSecondChance = nil
       if newValue > 0 {

@@ -19,7 +19,8 @@ extension Cache {
   /// Stores `value` for `key`, replacing any earlier value.
   ///
   /// Entries that no longer fit are evicted before the call returns; the new one is never among
-  /// them, though it may be evicted at any later moment.
+  /// them, though it may be evicted at any later moment, or by a purge to the low-water marks
+  /// (``Options/preferredCount``) that the call begins.
   ///
   /// - Parameters:
   ///   - value: The value to keep.

@@ -11,10 +11,12 @@ extension Cache {
     /// mark is the limit itself, which always holds) begins a purge: it and the insertions after it
     /// each evict up to eight entries beyond what they need, until at most this many entries, and
     /// at most this total cost, are left. So no call pays for thousands of evictions. While nothing
-    /// is inserted the purge pauses. It goes by the policy's order: with one that does not keep the
-    /// newest longest, even the new entry may go. Must not be negative; a mark that is not below
-    /// its limit does nothing.
+    /// is inserted the purge pauses. It goes by the policy's order, and by each shard's: even the
+    /// new entry may go, with a policy that does not keep the newest longest, with several shards,
+    /// and where it alone is above the mark. Must not be negative; a mark that is not below its
+    /// limit does nothing.
     public var preferredCount: Int
+    /// The low-water mark of the total cost, see ``preferredCount``.
     public var preferredTotalCost: Int
 
     /// Where values are released that leave the cache; `nil` for the thread at hand, see ``Cache``.
@@ -38,7 +40,8 @@ extension Cache {
     public var groups: KeyGroups<Key>?
 
     /// How many evicted keys ``Cache/wasEvicted(_:)`` knows of, about; 0 for none. Takes some nine
-    /// bytes for each. Must not be negative.
+    /// bytes for each. Must not be negative, and must be
+    /// below 2^31.
     public var rememberedEvictions: Int
 
     /// Whether entries are numbered in the order of their insertion, for

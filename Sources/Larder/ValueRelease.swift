@@ -18,6 +18,9 @@
 /// that would have more values waiting than that releases its batch itself, and so slows down to
 /// the pace of releases. Without one nothing is released elsewhere than you say, and nothing bounds
 /// the pile.
+///
+/// **fork().** A child has none of the threads that executors run on: what is handed to
+/// ``background(pendingLimit:)``, the main actor or an executor is not released there.
 public struct ValueRelease<Value: Sendable>: Sendable {
   let pendingLimit: Int
   let receive: @Sendable (ReleaseBatch<Value>) -> Void

@@ -4,6 +4,7 @@ public import Larder
 /// What is in an ``ObjectCache``: the members that `NSCache` does not have.
 ///
 /// They are apart from the cache, so that subclasses that bring such members themselves compile.
+/// What is in the cache lives as long as one of these does.
 ///
 ///     let contents = ObjectCacheContents(of: cache)
 ///     print(contents.count, contents.totalCost, contents.allKeys)
