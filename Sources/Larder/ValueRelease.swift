@@ -20,7 +20,7 @@
 /// the pile.
 ///
 /// **fork().** A child has none of the threads that executors run on: what is handed to
-/// ``background(pendingLimit:)``, the main actor or an executor is not released there.
+/// ``background(priority:pendingLimit:)``, the main actor or an executor is not released there.
 public struct ValueRelease<Value: Sendable>: Sendable {
   let pendingLimit: Int
   let receive: @Sendable (ReleaseBatch<Value>) -> Void
