@@ -6,14 +6,18 @@
 /* How much the constants matter, as the mean difference in miss ratio over public traces:
  *   period    0.05 to 0.5: within 0.001, with a decay that forgets as quickly
  *   decay     half or twice as quick: within 0.001; slower, phase changes are followed too late
- *   distance  0.15: 0.002 worse, and 0.1 on one trace; 0.4: 0.0001 worse, 0.001 where recency is all
+ *   growing   both ways 0.15: 0.002 worse, and 0.1 on one trace; 0.3: 0.0004 worse, as in one run
+ *             of ten chance then gives up what a small queue has kept over one trace's scans, and
+ *             0.05 to 0.1 more are missed there; 0.35 to 0.5: within 0.0002
+ *   shrinking 0.2: 0.0003 worse; 0.4 both ways: 0.001 worse where recency is all
  *   twice     0 to 0.2: within 0.0003; keeps two rules that are close from taking turns
  *   first     the rule of 10 %: 0.002 worse; a small queue grows quickly when the advisor says so,
  *             but shrinks slowly while a loop passes through it
  * A margin for chance in proportion to the root of the misses makes it slower and thereby worse. */
 static const double decision_period = 0.1;
 static const double decay = 0.98;
-static const double cost_of_distance = 0.3;
+static const double cost_of_growing = 0.4;
+static const double cost_of_shrinking = 0.3;
 static const double cost_of_twice = 0.1;
 /// Shadows smaller than this decide as if they were as large, or they would decide by chance.
 static const uint32_t period_capacity = 100;
@@ -40,12 +44,12 @@ void lrd_advisor_destroy(lrd_advisor *advisor) {
   lrd_free(advisor, sizeof *advisor, _Alignof(lrd_advisor));
 }
 
-/// What turning from one expert to another costs, in entries.
+/// What turning from one expert to another costs, in entries. A larger small queue lets go at once
+/// of what a smaller one has gathered in the main queue, so the way up costs more than the way down.
 static double cost_of_change(const lrd_expert *from, const lrd_expert *to, uint32_t capacity) {
-  int distance =
-      from->position > to->position ? from->position - to->position : to->position - from->position;
-  double way = distance / 100.0 + (from->twice != to->twice ? cost_of_twice / cost_of_distance : 0);
-  return cost_of_distance * way * capacity;
+  int way = to->position - from->position;
+  double distance = way > 0 ? cost_of_growing * way : -cost_of_shrinking * way;
+  return (distance / 100 + (from->twice != to->twice ? cost_of_twice : 0)) * capacity;
 }
 
 static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
