@@ -43,14 +43,14 @@ final class StepBench<R: Rival, S: Step>: ChildBench {
     return command == "round" ? round(lead, timed) : latency(lead, timed, rate)
   }
 
-  private func share(_ thread: Int, of range: Range<Int>) -> Share {
-    Share(first: range.lowerBound + thread, end: range.upperBound, by: threads)
+  /// What is filled anew for every command replays a trace, whose order matters.
+  private func shares(_ range: Range<Int>) -> [Share] {
+    Share.all(threads, of: range, inOrder: kept == nil)
   }
 
   private func round(_ lead: Range<Int>, _ timed: Range<Int>) -> ChildReply {
     let rival = kept ?? R(limits)
-    let (requests, leads) = (requests, (0..<threads).map { share($0, of: lead) })
-    let shares = (0..<threads).map { share($0, of: timed) }
+    let (requests, leads, shares) = (requests, shares(lead), shares(timed))
     let team = runTogether(
       threads, preparation: { _ = run(S.self, rival, requests, leads[$0]) },
       { run(S.self, rival, requests, shares[$0]) })
@@ -61,8 +61,7 @@ final class StepBench<R: Rival, S: Step>: ChildBench {
     let rival = kept ?? R(limits)
     let clock = clock
     let interval = rate > 0 ? 1e9 / rate * Double(threads) / clock.nanosecondsPerTick : 0
-    let (requests, leads) = (requests, (0..<threads).map { share($0, of: lead) })
-    let shares = (0..<threads).map { share($0, of: timed) }
+    let (requests, leads, shares) = (requests, shares(lead), shares(timed))
     let team = runTogether(
       threads, preparation: { _ = run(S.self, rival, requests, leads[$0]) },
       { thread in

@@ -104,23 +104,15 @@ enum PutStep: Step {
   }
 }
 
-/// Every `by`-th request from `first` to before `end`: what one of `by` threads has to do.
-struct Share {
-  let first: Int
-  let end: Int
-  let by: Int
-}
-
 /// The loop inside the clock.
 @inline(never)
 func run<R: Rival, S: Step>(
   _ step: S.Type, _ rival: R, _ requests: Requests<R.Key>, _ share: Share
 ) -> Tally {
   var tally = Tally()
-  var index = share.first
-  while index < share.end {
+  var share = share
+  while let index = share.next() {
     S.apply(rival, requests, index, &tally)
-    index += share.by
   }
   lb_consume(tally.sum)
   return tally
@@ -140,8 +132,8 @@ func runTimed<R: Rival, S: Step>(
   var tally = Tally()
   let start = lb_ticks_begin()
   var due = 0.0
-  var index = share.first
-  while index < share.end {
+  var share = share
+  while let index = share.next() {
     if interval > 0 {
       clock.wait(until: start &+ UInt64(due))
     }
@@ -149,7 +141,6 @@ func runTimed<R: Rival, S: Step>(
     S.apply(rival, requests, index, &tally)
     histogram.record(lb_ticks_end() &- begin)
     due += interval
-    index += share.by
   }
   lb_consume(tally.sum)
   return tally

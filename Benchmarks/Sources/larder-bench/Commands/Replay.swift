@@ -20,7 +20,7 @@ struct Replay: Command {
                              (default \(EvictionPolicy.default.rawValue)); or all
       --against NAME[,...]   implementations (default larder alone when there is --policy, otherwise
                              \(SideBySide.defaultNames.joined(separator: ",")))
-      --threads N            threads that share the requests, every N-th each (default 1)
+      --threads N            threads, each taking the next request in turn (default 1)
       --shards N             Larder's shards (default: its own choice)
       --values KIND          object (default), 64 bytes of payload, or int
       --samples N            timed repetitions (default 5); 1 for miss ratios alone
