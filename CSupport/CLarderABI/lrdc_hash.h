@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrdc_hash.h — the hash and the comparison of byte strings.
+/* lrdc_hash.h — the hash of byte strings.
  *
  * Up to 32 bytes the hash is the core's. Its second lane for longer text relies on the text being
  * ASCII: with any bytes allowed, keys can be written whose lanes cancel each other under every
@@ -23,15 +23,6 @@ static inline uint64_t lrdc_hash_bytes(const void *bytes, size_t count, uint64_t
   // 1...16 bytes are left; the block before them is hashed again in part.
   p -= 16 - left;
   return lrd_hash_finish(lrd_hash_load64(p) ^ seed1, lrd_hash_load64(p + 8) ^ state, count);
-}
-
-/// Whether `count` bytes are the same. Short ones in line, as two words that may overlap.
-static inline bool lrdc_same_bytes(const void *a, const void *b, size_t count) {
-  const uint8_t *p = a, *q = b;
-  if (count > 16 || count < 8) return memcmp(p, q, count) == 0;
-  uint64_t head = lrd_hash_load64(p) ^ lrd_hash_load64(q);
-  uint64_t tail = lrd_hash_load64(p + count - 8) ^ lrd_hash_load64(q + count - 8);
-  return (head | tail) == 0;
 }
 
 #pragma clang assume_nonnull end

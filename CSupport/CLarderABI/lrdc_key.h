@@ -38,7 +38,7 @@ LRD_INLINE bool lrdc_key_matches(const larder_cache *cache, const lrdc_key *key,
     return cache->config.equal(cache->config.context, key->data, key->size,
                                lrdc_objects_of(value)->key, value->key_size) != 0;
   }
-  return key->size == value->key_size && lrdc_same_bytes(key->data, value->pair, key->size);
+  return key->size == value->key_size && lrd_same_bytes(key->data, value->pair, key->size);
 }
 
 #pragma clang assume_nonnull end

@@ -85,7 +85,7 @@ extension Cache {
       }
       lrd_lane_found_at(lane, applied)
       lrd_hit(core, lane, entry, hash)
-      if Value.self is AnyObject.Type {
+      if Layout.valueIsReference {
         lrd_prefetch_object(UnsafeRawPointer(entry.value(of: Layout.self)))
       }
     }

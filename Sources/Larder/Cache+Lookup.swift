@@ -19,6 +19,7 @@ extension Cache {
       lrd_miss(lane)
       return nil
     }
+    foresee(entry)
     guard matches(entry, key, hash, lane) else {
       lrd_loan_end(lane)
       return valueSlowly(key, hash)
@@ -50,6 +51,7 @@ extension Cache {
         lrd_miss(lane)
         return nil
       }
+      foresee(entry)
       if matches(entry, key, hash, lane) && lrd_loan_open(lane) {
         defer {
           lrd_loan_close(lane)
@@ -107,6 +109,14 @@ extension Cache {
     return containsSlowly(key, hash)
   }
 
+  /// Begins to load the object of an entry whose key is in other memory: both then load together.
+  @inlinable @inline(__always)
+  func foresee(_ entry: UnsafeMutablePointer<lrd_entry>) {
+    if Layout.valueIsReference && !_isPOD(Key.self) {
+      lrd_prefetch_object(UnsafeRawPointer(entry.value(of: Layout.self)))
+    }
+  }
+
   /// Whether the entry just found has this key. Comparing keys of unknown types runs code that may
   /// use a cache, so the entry is on loan meanwhile; false as well when no loan is left.
   @inlinable @inline(__always)
@@ -126,7 +136,7 @@ extension Cache {
   @inlinable @inline(__always)
   func hasKey(_ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64) -> Bool {
     (KeyHasher<Key>.isWord || lrd_entry_may_match(entry, hash))
-      && entry.key(of: Layout.self).pointee == key
+      && KeyHasher<Key>.isEqual(entry.key(of: Layout.self), key)
   }
 
   /// The entry of `key`; the shard's lock is held.
@@ -136,7 +146,7 @@ extension Cache {
   ) -> UnsafeMutablePointer<lrd_entry>? {
     var matches = lrd_shard_matches_locked(shard, hash)
     var candidate = lrd_matches_next_locked(&matches)
-    while let entry = candidate, entry.key(of: Layout.self).pointee != key {
+    while let entry = candidate, !KeyHasher<Key>.isEqual(entry.key(of: Layout.self), key) {
       candidate = lrd_matches_next_locked(&matches)
     }
     return candidate

@@ -22,6 +22,11 @@ public import CLarder
 
   static var sizeWithAge: Int { ageOffset + MemoryLayout<UInt64>.size }
 
+  /// Whether a value is one reference, to an object that can be loaded ahead of its use.
+  @inlinable static var valueIsReference: Bool {
+    MemoryLayout<Value>.size == MemoryLayout<UnsafeRawPointer>.size && !_isPOD(Value.self)
+  }
+
   static var alignment: Int {
     max(
       MemoryLayout<lrd_entry>.alignment, MemoryLayout<Key>.alignment,

@@ -40,6 +40,15 @@ public import CLarder
     return Self.hashBySip(key, seed0, seed1)
   }
 
+  /// Whether a stored key equals another one of the same hash.
+  @inlinable @inline(__always)
+  package static func isEqual(_ stored: UnsafePointer<Key>, _ other: Key) -> Bool {
+    guard Key.self == String.self else { return stored.pointee == other }
+    return StringHashing.isEqual(
+      UnsafeRawPointer(stored).assumingMemoryBound(to: String.self),
+      unsafeBitCast(other, to: String.self))
+  }
+
   /// The key through `Hasher`, whose own seed is per process, seeded per cache as well.
   ///
   /// `_rawHashValue(seed:)` is the entry point that `Dictionary` uses: a single call that the

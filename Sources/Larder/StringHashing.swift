@@ -25,6 +25,18 @@ public import CLarder
     return hashOther(string, seed0, seed1)
   }
 
+  /// Whether a stored string equals another one, whose hash is the same: nearly always, and mostly
+  /// written with the same bytes. By its address, because a copy would be retained.
+  @usableFromInline @inline(never)
+  static func isEqual(_ stored: UnsafePointer<String>, _ other: String) -> Bool {
+    let haveSameBytes = stored.pointee.utf8.withContiguousStorageIfAvailable { a in
+      other.utf8.withContiguousStorageIfAvailable { b in
+        a.count == b.count && (a.isEmpty || lrd_same_bytes(a.baseAddress!, b.baseAddress!, a.count))
+      }
+    }
+    return haveSameBytes == .some(true) || stored.pointee == other
+  }
+
   /// The hash of a string that is not ASCII or whose UTF-8 is not in memory (bridged strings).
   @usableFromInline @inline(never)
   static func hashOther(_ string: String, _ seed0: UInt64, _ seed1: UInt64) -> UInt64 {

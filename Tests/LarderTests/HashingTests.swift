@@ -114,6 +114,28 @@ struct HashEqualityTests {
     }
   }
 
+  @Test("Keys are compared as == does: every byte, any length, any spelling")
+  func comparison() {
+    func areEqual(_ a: String, _ b: String) -> Bool {
+      withUnsafePointer(to: a) { KeyHasher<String>.isEqual($0, b) }
+    }
+    for length in 0...80 {
+      let text = String(repeating: "a", count: length)
+      #expect(areEqual(text, String(decoding: Array(text.utf8), as: UTF8.self)))
+      #expect(!areEqual(text, text + "a") && !areEqual(text + "a", text))
+      for place in 0..<length {
+        var bytes = Array(text.utf8)
+        bytes[place] = UInt8(ascii: "b")
+        if areEqual(text, String(decoding: bytes, as: UTF8.self)) {
+          Issue.record("length \(length), place \(place)")
+        }
+      }
+      #expect(areEqual(text + "\u{E9}", text + "e\u{301}"))
+      #expect(areEqual(text + "K", text + "\u{212A}"))
+      #expect(!areEqual(text + "\u{E9}", text + "e\u{300}"))
+    }
+  }
+
   @Test("One scalar beyond ASCII is noticed wherever it stands")
   func singletonAnywhere() {
     for length in 0...100 {

@@ -1,4 +1,5 @@
-/* lrd_hash.h — keyed hashing of a machine word and of a run of ASCII bytes, by multiply-folds.
+/* lrd_hash.h — keyed hashing of a machine word and of a run of ASCII bytes, by multiply-folds; and
+ * the comparison of bytes.
  * SPDX-License-Identifier: Apache-2.0
  *
  *   word    x ─ ^seed0 ─ ×seed1 ─┬ low  ^A ┐
@@ -90,6 +91,17 @@ static inline uint64_t lrd_hash_load_tail(const uint8_t *_Nonnull p, size_t coun
   if (count == 0) return 0;
   size_t middle = count / 2, last = count - 1;
   return (uint64_t)p[0] | (uint64_t)p[middle] << (8 * middle) | (uint64_t)p[last] << (8 * last);
+}
+
+/// Whether `count` bytes are the same. Short ones in line, as words of which the last two overlap.
+__attribute__((pure)) static inline bool
+lrd_same_bytes(const void *_Nonnull a, const void *_Nonnull b, size_t count) LRD_NONBLOCKING {
+  const uint8_t *p = (const uint8_t *)a, *q = (const uint8_t *)b;
+  if (count < 8 || count > 64) return memcmp(p, q, count) == 0;
+  size_t last = count - 8;
+  uint64_t different = lrd_hash_load64(p + last) ^ lrd_hash_load64(q + last);
+  for (size_t i = 0; i < last; i += 8) different |= lrd_hash_load64(p + i) ^ lrd_hash_load64(q + i);
+  return different == 0;
 }
 
 /// The hash of fewer than 16 bytes, given as two words with zeroes above them. The length goes

@@ -53,10 +53,10 @@ static void check_every_byte(uint64_t seed0, uint64_t seed1) {
   for (size_t length = 0; length <= 100; length++) {
     for (size_t i = 0; i < length; i++) a[i] = b[i] = (unsigned char)next();
     uint64_t hash = lrdc_hash_bytes(a, length, seed0, seed1);
-    CHECK(lrdc_hash_bytes(b, length, seed0, seed1) == hash && lrdc_same_bytes(a, b, length));
+    CHECK(lrdc_hash_bytes(b, length, seed0, seed1) == hash && lrd_same_bytes(a, b, length));
     for (size_t i = 0; i < length; i++) {
       b[i] ^= (unsigned char)(1u << next() % 8);
-      CHECK(lrdc_hash_bytes(b, length, seed0, seed1) != hash && !lrdc_same_bytes(a, b, length));
+      CHECK(lrdc_hash_bytes(b, length, seed0, seed1) != hash && !lrd_same_bytes(a, b, length));
       b[i] = a[i];
     }
     for (size_t shorter = 0; shorter < length; shorter++) {
