@@ -17,23 +17,25 @@ enum { OLD, YOUNG, MAIN };
 static const uint64_t idle_part = 16;
 
 typedef struct adaptive {
+  // Written by most insertions, and therefore together.
   lrd_remnants remnants;
   lrd_samples samples;
-  uint64_t planned;  // entries of capacity that the history wanted is for; 0: none yet
-  uint64_t capacity; // that the buckets below are for; outlives `planned` when limits change
-  uint32_t remnant_buckets;
-  uint32_t sample_buckets;
-  uint32_t threshold;  // of the sampled entries noted, as it was when the first of them was
-  uint32_t looks;      // per insertion, in 256ths
-  uint32_t looks_due;  // likewise
+  lrd_note note;       // the sampled request that is under way
   lrd_sample foreseen; // to be looked at next, while its entry is on its way from memory
   uint32_t foreseen_id;
-  lrd_note note; // the sampled request that is under way
+  uint32_t looks_due; // in 256ths
+  bool evicted;       // since the last insertion
+
+  bool stale; // the targets below are to be computed again
   uint32_t expert;
-  bool stale;   // the targets below are to be computed again
-  bool evicted; // since the last insertion
+  uint32_t looks; // per insertion, in 256ths
   lrd_amount small;
   lrd_amount young;
+  uint32_t threshold; // of the sampled entries noted, as it was when the first of them was
+  uint32_t remnant_buckets;
+  uint32_t sample_buckets;
+  uint64_t planned;  // entries of capacity that the history wanted is for; 0: none yet
+  uint64_t capacity; // that the buckets above are for; outlives `planned` when limits change
 } adaptive;
 
 static inline bool lrd_adaptive_bounded(const lrd_order *order) {

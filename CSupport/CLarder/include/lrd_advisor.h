@@ -52,11 +52,11 @@
 typedef struct lrd_advisor {
   _Atomic(uint32_t) current;
   _Atomic(uint32_t) threshold;
-  _Atomic(uint64_t) wished; // entries of the whole cache, for which shadows are wanted
-  _Atomic(uint64_t) built;  // for which they were made
-  uint32_t shards;          // constant
-  lrd_lock lock;
-  lrd_shadow *_Nullable shadows; // one for each expert, and the memory they use
+  _Atomic(uint64_t) wished;              // entries of the whole cache, for which shadows are wanted
+  _Atomic(uint64_t) built;               // for which they were made
+  uint32_t shards;                       // constant
+  _Alignas(LRD_LINE_PAIR) lrd_lock lock; // apart from what every insertion reads
+  lrd_shadow *_Nullable shadows;         // one for each expert, and the memory they use
   size_t bytes;
   uint32_t capacity; // of each shadow
   uint32_t events;   // towards the next decision

@@ -40,7 +40,7 @@
 /// No number of unlinked entries: the batch is not sound.
 #define LRD_NEVER_SOUND UINT64_MAX
 /// Free slots a thread keeps at hand.
-#define LRD_SPARES 16
+#define LRD_SPARES 32
 #define LRD_SHARDS_MOST 64
 
 typedef struct lrd_touch {

@@ -47,16 +47,18 @@ typedef struct lrd_history {
 } lrd_history;
 
 typedef struct lrd_order {
+  // Written by every change, and therefore together.
   lrd_queue queue[LRD_QUEUES];
-  uint32_t hand; // a slot id: the hand of a clock, a mark within a queue, the root of a tree
+  uint32_t hand;  // a slot id: the hand of a clock, a mark within a queue, the root of a tree
+  bool adjust;    // `insert` wants `adjust` called, once the lock is free
+  uint64_t steps; // entries looked at in search of victims, ever: tests bound it
+
   // What this shard may hold if every shard holds the same: the limits, divided. Real shards are
   // fuller or emptier, since limits hold for the cache as a whole.
   lrd_amount share;
-  uint64_t steps; // entries looked at in search of victims, ever: tests bound it
   lrd_history history;
   void *_Nullable state;
   void *_Nullable shared; // what all shards have together: `create` of lrd_policy
-  bool adjust;            // `insert` wants `adjust` called, once the lock is free
 } lrd_order;
 
 /// Makes the queues empty.

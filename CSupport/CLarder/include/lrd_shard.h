@@ -22,6 +22,10 @@
  *   `bucket` and `buckets` are written after the root (relaxed) and are hints of what to load ahead
  *   of the lock, where the root itself must not be followed: whatever pair a thread sees, nothing
  *   is read there.
+ * LINES
+ *   A change of a shard that another processor changed last waits for each line that both write.
+ *   What every change writes therefore lies together: in the two lines from `lock` on, which end
+ *   within `order`, and in the two from `counters` on.
  * RETIREMENT
  *   Unlinked entries wait in `retired` until a scan of all hazard slots proves them free; those
  *   wait in `proven` until somebody destroys them. Where the scan has found only a few hazards the
@@ -64,18 +68,18 @@ typedef struct lrd_shard {
   _Atomic(uint64_t) buckets;
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  uint64_t count;
+  uint32_t guarded;  // entries a scan found in readers' hands, all still in `retired`
   uint64_t unlinked; // entries that ever left; a batch is sound while this stands still
   unsigned __int128 cost;
+  uint64_t count;
   lrd_order order;
+  lrd_table *_Nullable retired_tables;
   lrd_counters counters;
+  uint32_t held_count;
+  bool full; // the last insertion had to evict
   lrd_chain retired;
   lrd_chain proven;
   uintptr_t held[LRD_HELD_MOST]; // hazards that what is in `proven` is to be compared with
-  uint32_t held_count;
-  bool full;        // the last insertion had to evict
-  uint32_t guarded; // entries a scan found in readers' hands, all still in `retired`
-  lrd_table *_Nullable retired_tables;
 } lrd_shard;
 
 /// Memory an insertion needs before it can go on, and that is allocated outside the lock.
