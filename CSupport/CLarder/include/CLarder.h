@@ -6,7 +6,8 @@
  *            ← lrd_list ← lrd_order ← lrd_policy ← lrd_shard
  *            ← lrd_expert ← lrd_remnants ← lrd_shadow ← lrd_advisor (the adaptive policy)
  *            ← lrd_budget, lrd_thread ← lrd_cache ← lrd_lookup (hits), lrd_change (writes)
- *            ← lrd_sweep (walks over all entries) */
+ *            ← lrd_sweep (walks over all entries)
+ *   lrd_base ← lrd_memory (what limits may be made of) */
 #pragma once
 
 #include "lrd_advisor.h"
@@ -15,6 +16,7 @@
 #include "lrd_change.h"
 #include "lrd_hash.h"
 #include "lrd_lookup.h"
+#include "lrd_memory.h"
 #include "lrd_samples.h"
 #include "lrd_side_lock.h"
 #include "lrd_sweep.h"
