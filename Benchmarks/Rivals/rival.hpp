@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <barrier>
 #include <cstdlib>
 #include <cstring>
@@ -115,6 +116,18 @@ inline void step(Rival &rival, const std::vector<Key> &keys, size_t i, Tally &ta
   tally.sum += number;
 }
 
+/// What one thread has to do: the next request that nobody has taken, or every `stride`-th.
+struct Share {
+  std::atomic<size_t> *queue; // null: the latter
+  size_t own, stride, end;
+
+  bool next(size_t &request) {
+    request = queue ? queue->fetch_add(1, std::memory_order_relaxed) : own;
+    own += stride;
+    return request < end;
+  }
+};
+
 template <class Rival, class Key>
 class Bench {
  public:
@@ -138,6 +151,9 @@ class Bench {
       uint64_t start, end, cpu;
     };
     std::vector<Part> parts(threads_);
+    // What is made anew replays a trace, whose order matters: threads then take turns.
+    std::atomic<size_t> next_lead = first, next_timed = first + lead;
+    bool in_order = !kept_ && threads_ > 1;
     std::barrier gate((ptrdiff_t)threads_);
     std::vector<std::thread> team;
     for (size_t t = 0; t < threads_; t++)
@@ -146,18 +162,19 @@ class Bench {
         Part &part = parts[t];
         Tally ignored, tally;
         Histogram histogram;
-        for (size_t i = first + t; i < first + lead; i += threads_)
-          step<operation>(rival, keys_, i, ignored);
+        Share leads{in_order ? &next_lead : nullptr, first + t, threads_, first + lead};
+        for (size_t i; leads.next(i);) step<operation>(rival, keys_, i, ignored);
         gate.arrive_and_wait();
         part.start = lb_clock_ns(CLOCK_MONOTONIC);
         uint64_t cpu = lb_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        size_t i = first + lead + t, end = first + lead + count;
+        Share share{in_order ? &next_timed : nullptr, first + lead + t, threads_,
+                    first + lead + count};
         if (!timed) {
-          for (; i < end; i += threads_) step<operation>(rival, keys_, i, tally);
+          for (size_t i; share.next(i);) step<operation>(rival, keys_, i, tally);
         } else {
           uint64_t origin = lb_ticks_begin();
           double due = 0;
-          for (; i < end; i += threads_, due += interval) {
+          for (size_t i; share.next(i); due += interval) {
             if (rate > 0) clock_->wait_until(origin + (uint64_t)due);
             uint64_t begin = rate > 0 ? origin + (uint64_t)due : lb_ticks_begin();
             step<operation>(rival, keys_, i, tally);

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /** Serves the commands of larder-bench with Caffeine; see README.md in the directory above. */
@@ -120,16 +121,36 @@ public final class Rival {
     return true;
   }
 
-  private void work(Subject subject, int from, int end, boolean timed, double interval, Part part) {
+  /** What one thread has to do: the next request that nobody has taken, or every T-th of T. */
+  private final class Share {
+    private final AtomicInteger queue; // null: the latter
+    private final int end;
+    private int own;
+
+    Share(AtomicInteger queue, int own, int end) {
+      this.queue = queue;
+      this.own = own;
+      this.end = end;
+    }
+
+    /** A request, or -1 when there is none left. */
+    int next() {
+      int request = queue != null ? queue.getAndIncrement() : own;
+      own += threads;
+      return request < end ? request : -1;
+    }
+  }
+
+  private void work(Subject subject, Share share, boolean timed, double interval, Part part) {
     if (!timed) {
-      for (int i = from; i < end; i += threads) {
+      for (int i; (i = share.next()) >= 0; ) {
         step(subject, i, part);
       }
       return;
     }
     long origin = System.nanoTime();
     double due = 0;
-    for (int i = from; i < end; i += threads) {
+    for (int i; (i = share.next()) >= 0; ) {
       long begin;
       if (interval > 0) {
         begin = origin + (long) due;
@@ -150,6 +171,10 @@ public final class Rival {
   private String run(int first, int count, int lead, boolean timed, double rate) throws Exception {
     Subject subject = kept != null ? kept : new Subject(settings);
     double interval = rate > 0 ? 1e9 / rate * threads : 0;
+    // What is made anew replays a trace, whose order matters: threads then take turns.
+    boolean inOrder = kept == null && threads > 1;
+    AtomicInteger leads = inOrder ? new AtomicInteger(first) : null;
+    AtomicInteger timedOnes = inOrder ? new AtomicInteger(first + lead) : null;
     Part[] parts = new Part[threads];
     CyclicBarrier gate = new CyclicBarrier(threads);
     Thread[] team = new Thread[threads];
@@ -158,11 +183,12 @@ public final class Rival {
       Part part = parts[t] = new Part();
       team[t] = new Thread(() -> {
         try {
-          work(subject, first + thread, first + lead, false, 0, new Part());
+          work(subject, new Share(leads, first + thread, first + lead), false, 0, new Part());
           gate.await();
           part.start = System.nanoTime();
           long cpu = THREADS.getCurrentThreadCpuTime();
-          work(subject, first + lead + thread, first + lead + count, timed, interval, part);
+          Share share = new Share(timedOnes, first + lead + thread, first + lead + count);
+          work(subject, share, timed, interval, part);
           part.cpu = THREADS.getCurrentThreadCpuTime() - cpu;
           part.end = System.nanoTime();
         } catch (Exception error) {
