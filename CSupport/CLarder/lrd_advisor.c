@@ -45,7 +45,7 @@ void lrd_advisor_destroy(lrd_advisor *advisor) {
 }
 
 /// What turning from one expert to another costs, in entries. A larger small queue lets go at once
-/// of what a smaller one has gathered in the main queue, so the way up costs more than the way down.
+/// of what a smaller one has gathered in the main queue: the way up costs more than the way down.
 static double cost_of_change(const lrd_expert *from, const lrd_expert *to, uint32_t capacity) {
   int way = to->position - from->position;
   double distance = way > 0 ? cost_of_growing * way : -cost_of_shrinking * way;

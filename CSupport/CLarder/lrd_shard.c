@@ -3,7 +3,14 @@
 
 #include "lrd_alloc.h"
 
+#include <stddef.h>
 #include <string.h>
+
+_Static_assert(offsetof(lrd_shard, order.share) - offsetof(lrd_shard, lock) == LRD_LINE_PAIR,
+               "what every change writes is in two lines");
+_Static_assert(offsetof(lrd_shard, counters) % 64 == 0 &&
+                   offsetof(lrd_shard, held) - offsetof(lrd_shard, counters) == LRD_LINE_PAIR,
+               "and in two more");
 
 static const uint64_t first_buckets = 4;
 /// A growing table moves this many buckets per insertion: it is done long before it is full again.

@@ -5,7 +5,7 @@ public import CLarder
 /// then the entry's number by age, in caches that remember it.
 ///
 /// In specialised code all of this folds to constants.
-@usableFromInline enum EntryLayout<Key, Value> {
+@usableFromInline package enum EntryLayout<Key, Value> {
   @inlinable static var keyOffset: Int {
     roundUp(MemoryLayout<lrd_entry>.size, MemoryLayout<Key>.alignment)
   }
@@ -22,9 +22,12 @@ public import CLarder
 
   static var sizeWithAge: Int { ageOffset + MemoryLayout<UInt64>.size }
 
-  /// Whether a value is one reference, to an object that can be loaded ahead of its use.
-  @inlinable static var valueIsReference: Bool {
-    MemoryLayout<Value>.size == MemoryLayout<UnsafeRawPointer>.size && !_isPOD(Value.self)
+  /// Whether a value is, as far as its layout tells, one reference, so that what it points to can
+  /// be loaded ahead of its use. Its bits need not be an address.
+  @inlinable package static var valueIsReference: Bool {
+    MemoryLayout<Value>.size == MemoryLayout<UnsafeRawPointer>.size
+      && MemoryLayout<Value>.alignment == MemoryLayout<UnsafeRawPointer>.alignment
+      && !_isPOD(Value.self)
   }
 
   static var alignment: Int {

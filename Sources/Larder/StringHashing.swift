@@ -2,7 +2,7 @@
 
 public import CLarder
 
-/// Hashing of strings so that canonically equal strings have equal hashes.
+/// Hashing of strings so that canonically equal strings have equal hashes, and their comparison.
 ///
 /// An ASCII string is hashed by its bytes. A string with other scalars can still be equal to an
 /// ASCII one: three scalars decompose canonically to a single ASCII scalar.
@@ -34,7 +34,7 @@ public import CLarder
         a.count == b.count && (a.isEmpty || lrd_same_bytes(a.baseAddress!, b.baseAddress!, a.count))
       }
     }
-    return haveSameBytes == .some(true) || stored.pointee == other
+    return (haveSameBytes ?? nil) == true || stored.pointee == other
   }
 
   /// The hash of a string that is not ASCII or whose UTF-8 is not in memory (bridged strings).

@@ -11,6 +11,23 @@ void lrdt_pin_expert(lrd_cache *cache, uint32_t number) LRD_UNCHECKED_LOCKS {
   atomic_store_explicit(&advisor->current, number, memory_order_relaxed);
 }
 
+uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses) {
+  lrd_advisor *advisor = lrd_advisor_create(1);
+  lrd_advisor_propose(advisor, capacity, true);
+  lrd_advisor_adjust(advisor);
+  lrd_lock_acquire(&advisor->lock);
+  LRD_CHECK(advisor->capacity == capacity);
+  atomic_store_explicit(&advisor->current, current, memory_order_relaxed);
+  for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = misses[i];
+  advisor->events = LRD_EXPERTS * capacity;
+  lrd_lock_release(&advisor->lock);
+  lrd_note note = {.next = LRD_EXPERTS - 1};
+  lrd_advisor_ask(advisor, &note, 1);
+  uint32_t chosen = lrd_advisor_current(advisor);
+  lrd_advisor_destroy(advisor);
+  return chosen;
+}
+
 uint32_t lrdt_current_expert(lrd_cache *cache) {
   return lrd_advisor_current(cache->shared);
 }

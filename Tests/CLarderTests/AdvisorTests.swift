@@ -57,6 +57,27 @@ struct AdvisorTests {
     }
   }
 
+  @Test("Turning to another expert costs by the distance, more where the small queue grows")
+  func costsOfChange() {
+    let capacity: UInt32 = 256
+    func turns(_ from: UInt32, _ to: UInt32, saving part: Double) -> Bool {
+      var misses = [Double](repeating: 10_000, count: Int(LRD_EXPERTS))
+      misses[Int(to)] -= part * Double(capacity)
+      let chosen = lrdt_decide(capacity, from, misses)
+      #expect(chosen == from || chosen == to)
+      return chosen == to
+    }
+    // Between 1 and 90 per cent: 0.89 x 0.4 up, 0.89 x 0.3 down.
+    #expect(!turns(0, 4, saving: 0.34) && turns(0, 4, saving: 0.37))
+    #expect(!turns(4, 0, saving: 0.26) && turns(4, 0, saving: 0.28))
+    // Between 1 and 3 per cent, where keys must be met twice: 0.1 more, either way.
+    #expect(!turns(0, 5, saving: 0.10) && turns(0, 5, saving: 0.12))
+    #expect(!turns(5, 0, saving: 0.10) && turns(5, 0, saving: 0.12))
+    // To CLOCK is the longest way.
+    #expect(!turns(0, 6, saving: 0.39) && turns(0, 6, saving: 0.40))
+    #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS))) == 2)
+  }
+
   @Test("The cache comes near to the best expert of each trace", arguments: [1, 2])
   func nearTheBest(shards: Int) {
     for (name, keys) in SyntheticTraces.all {

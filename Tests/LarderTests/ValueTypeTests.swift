@@ -10,6 +10,7 @@ struct ValueTypeTests {
   private func roundTrip<Value: Sendable>(
     _ make: (Int) -> Value, _ matches: (Value, Int) -> Bool
   ) {
+    byText(make, matches)
     for shards in [1, 4] {
       let cache = Cache<Int, Value>(countLimit: 200, shards: shards)
       for key in 0..<200 { #expect(cache.insert(make(key), forKey: key) == .inserted) }
@@ -30,6 +31,55 @@ struct ValueTypeTests {
       for element in cache.snapshot() { #expect(matches(element.value, element.key)) }
       cache.checkInvariants()
     }
+  }
+
+  /// Keys that lie in memory of their own: lookups then load values ahead, whatever their bits are.
+  private func byText<Value: Sendable>(
+    _ make: (Int) -> Value, _ matches: (Value, Int) -> Bool
+  ) {
+    let cache = Cache<String, Value>(countLimit: 200)
+    let names = (0..<200).map { "\($0)" + String(repeating: " a long key", count: $0 % 3) }
+    for key in 0..<200 { cache.insert(make(key), forKey: names[key]) }
+    for key in 0..<200 {
+      #expect(cache.value(forKey: names[key]).map { matches($0, key) } == true)
+      #expect(cache.withValue(forKey: names[key]) { matches($0, key) } == true)
+    }
+    for (key, value) in cache.values(forKeys: names).enumerated() {
+      #expect(value.map { matches($0, key) } == true)
+    }
+    for key in 0..<200 { cache[names[key] + "+"] = make(key + 7) }
+    #expect(cache.count == 200)
+  }
+
+  final class Object: Sendable {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+  }
+
+  enum TwoObjects: Sendable {
+    case first(Object)
+    case second(Object)
+    case none
+  }
+
+  @Test("References that are nil or tagged, and what looks like one")
+  func references() {
+    roundTrip({ $0 % 2 == 0 ? Object($0) : nil }, { $0?.number == ($1 % 2 == 0 ? $1 : nil) })
+    roundTrip(
+      { $0 % 3 == 0 ? .none : $0 % 3 == 1 ? TwoObjects.first(Object($0)) : .second(Object($0)) },
+      {
+        switch $0 {
+        case .first(let object): $1 % 3 == 1 && object.number == $1
+        case .second(let object): $1 % 3 == 2 && object.number == $1
+        case .none: $1 % 3 == 0
+        }
+      })
+    #expect(EntryLayout<Int, Object>.valueIsReference)
+    #expect(EntryLayout<Int, Object?>.valueIsReference)
+    #expect(EntryLayout<Int, [Int]>.valueIsReference)
+    #expect(!EntryLayout<Int, Int>.valueIsReference)
+    #expect(!EntryLayout<Int, ObjectIdentifier>.valueIsReference)
+    #expect(!EntryLayout<Int, String>.valueIsReference)
   }
 
   struct Plain: Sendable, Equatable {

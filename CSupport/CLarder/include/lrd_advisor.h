@@ -11,7 +11,7 @@
  * THE DECISION. Misses of each shadow are counted, older ones for less: at every decision all
  * counts shrink by 2 %. The advisor turns to the expert that saves most against the current one,
  * less what the change itself costs: entries that have to be fetched again, in proportion to how
- * far the small queue moves. Decisions come after a tenth of a capacity of misses in the average
+ * far the small queue moves, and a third more where it grows. Decisions come after a tenth of a capacity of misses in the average
  * shadow; misses of the real cache that no shadow had count as well, so that a cache in a bad state
  * gets away from it though all shadows are well.
  *
@@ -23,7 +23,7 @@
  * of fewer) and at most 32,768. All seven take 92 to 95 bytes for each key: 5.9 bytes for an entry
  * of a medium cache, 1.5 for one of a large cache, and 24 KB for a small cache as a whole. They are
  * made when the cache is a sixteenth full, and never for one that stays emptier or has no limit.
- * With 256 keys of 12,000, chance misled the advisor in every fifth run of one trace.
+ * With 256 keys of 12,000 and less costly changes, chance misled the advisor in every fifth run of one trace.
  *
  * ONE AT A TIME. A request to all seven shadows touches a good deal of memory that is not in the
  * cache, and one insertion in fifty would pay for it. Each shard therefore has one sampled request
@@ -52,11 +52,13 @@
 typedef struct lrd_advisor {
   _Atomic(uint32_t) current;
   _Atomic(uint32_t) threshold;
-  _Atomic(uint64_t) wished;              // entries of the whole cache, for which shadows are wanted
-  _Atomic(uint64_t) built;               // for which they were made
-  uint32_t shards;                       // constant
-  _Alignas(LRD_LINE_PAIR) lrd_lock lock; // apart from what every insertion reads
-  lrd_shadow *_Nullable shadows;         // one for each expert, and the memory they use
+  _Atomic(uint64_t) wished; // entries of the whole cache, for which shadows are wanted
+  _Atomic(uint64_t) built;  // for which they were made
+  uint32_t shards;          // constant
+
+  // Apart from what every insertion reads.
+  _Alignas(LRD_LINE_PAIR) lrd_lock lock;
+  lrd_shadow *_Nullable shadows; // one for each expert, and the memory they use
   size_t bytes;
   uint32_t capacity; // of each shadow
   uint32_t events;   // towards the next decision

@@ -36,7 +36,7 @@ typedef struct lrd_expert {
   uint8_t ghosts;   // how many capacities of evictions a ghost lives
   bool twice;       // see above
   bool clock;       // see above
-  uint8_t position; // on the scale from small to large: the distance is what switching costs
+  uint8_t position; // on the scale from small to large, CLOCK last: switching costs the distance
 } lrd_expert;
 
 enum { LRD_EXPERTS = 7, LRD_EXPERT_CLOCK = 6, LRD_GHOSTS_LONGEST = 3 };

@@ -159,7 +159,7 @@ LRD_INLINE intptr_t lrd_loans_left(const lrd_lane *lane) LRD_NONBLOCKING {
   return &lane->thread->hazards[LRD_LOANS] - lane->thread->top;
 }
 
-/// Starts loading the object a stored reference points to.
+/// Starts loading the object a stored reference points to. Its bits need not be an address.
 LRD_INLINE void lrd_prefetch_object(const void *reference) LRD_NONBLOCKING {
   LRD_PREFETCH(*(const void *const *)reference);
 }

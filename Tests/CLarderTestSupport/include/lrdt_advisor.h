@@ -12,6 +12,10 @@ const lrd_expert *lrdt_expert(uint32_t number);
 /// so that no shadow is made or asked.
 void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
 
+/// What an advisor with shadows of `capacity` (256 at least, for as many entries) turns to from
+/// `current` when the shadows have missed so often.
+uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses);
+
 /// The expert that a cache of the adaptive policy follows now.
 uint32_t lrdt_current_expert(lrd_cache *cache);
 
