@@ -49,8 +49,10 @@ struct Replay: Command {
       ], flags: Method.flags.union(["--full"]))
     method = try Method(arguments, samples: 5)
     values = try arguments.choice("--values", default: .object)
-    threads = try arguments.positiveInteger("--threads", default: 1)
-    shards = try arguments.optionalPositiveInteger("--shards")
+    let numbers = try arguments.threads()
+    guard numbers.count == 1 else { throw Failure("replay takes one number of --threads") }
+    threads = numbers[0]
+    shards = try arguments.shards()
     isFull = arguments.has("--full")
     let hasCosts = arguments.has("--bytes")
     policyNames = try arguments.list("--policy", default: [EvictionPolicy.default.rawValue]).flatMap
@@ -103,8 +105,14 @@ struct Replay: Command {
         configuration.values = values
         configuration.isReplay = true
         // Rivals have one policy each: they are measured once, beside Larder's first.
-        let able = available.filter {
-          ($0.isLarder || index == 0) && (configuration.costLimit == 0 || $0.hasCosts || !$0.evicts)
+        let able = available.filter { implementation in
+          guard implementation.isLarder || index == 0 else { return false }
+          if configuration.costLimit == 0 || implementation.hasCosts || !implementation.evicts {
+            return true
+          }
+          results.skip(
+            "\(implementation.name) is skipped: it has no costs, and so no limit in bytes")
+          return false
         }
         let comparison = Comparison(
           configuration: configuration, implementations: able, method: method)

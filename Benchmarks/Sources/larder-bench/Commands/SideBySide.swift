@@ -41,10 +41,7 @@ struct SideBySide {
       implementations: try arguments.list("--against", default: Self.defaultNames)
         .map(Implementation.init(named:)),
       method: try Method(arguments))
-    plan.threads = try arguments.positiveIntegers("--threads", default: [1])
-    guard plan.threads.allSatisfy({ $0 <= 1024 }) else {
-      throw Failure("--threads is at most 1024")
-    }
+    plan.threads = try arguments.threads()
     plan.keys = try arguments.choice("--keys", default: .int)
     plan.values = try arguments.choice("--values", default: .object)
     plan.distribution = try arguments.choice("--distribution", default: .zipf)
@@ -53,7 +50,7 @@ struct SideBySide {
     plan.policy = try arguments.text("--policy").map {
       try EvictionPolicy.choose($0, hasCosts: false).rawValue
     }
-    plan.shards = try arguments.optionalPositiveInteger("--shards")
+    plan.shards = try arguments.shards()
     self.plan = plan
     json = arguments.text("--json")
   }

@@ -60,6 +60,19 @@ struct Arguments {
     return try list(name, default: []).map { try Self.positiveInteger($0, for: name) }
   }
 
+  /// Numbers of threads: no more than a system is sure to start.
+  func threads(default fallback: [Int] = [1]) throws -> [Int] {
+    guard has("--threads") else { return fallback }
+    return try list("--threads", default: []).map {
+      try Self.positiveInteger($0, for: "--threads", upTo: 1024)
+    }
+  }
+
+  /// A number of shards that a cache may have.
+  func shards() throws -> Int? {
+    try values["--shards"].map { try Self.positiveInteger($0, for: "--shards", upTo: 64) }
+  }
+
   func positiveNumber(_ name: String, default fallback: Double) throws -> Double {
     guard let value = values[name] else { return fallback }
     guard let number = Double(value), number > 0, number < .infinity else {
@@ -74,9 +87,11 @@ struct Arguments {
     }
   }
 
-  static func positiveInteger(_ text: String, for name: String) throws -> Int {
-    guard let number = Int(text), number > 0, number <= Int(Int32.max) else {
-      throw Failure("\(name) must be a whole number from 1 to \(Int32.max), not '\(text)'")
+  static func positiveInteger(
+    _ text: String, for name: String, upTo most: Int = Int(Int32.max)
+  ) throws -> Int {
+    guard let number = Int(text), number > 0, number <= most else {
+      throw Failure("\(name) must be a whole number from 1 to \(most), not '\(text)'")
     }
     return number
   }

@@ -11,7 +11,7 @@ final class Cleanup: @unchecked Sendable {
   private var signals: [any DispatchSourceSignal] = []
 
   private init() {
-    signals = [SIGINT, SIGTERM, SIGHUP].map { number in
+    signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].map { number in
       signal(number, SIG_IGN)  // the source takes its place
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {

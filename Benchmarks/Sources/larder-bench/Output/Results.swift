@@ -13,20 +13,32 @@ struct Results {
   var rows: [Row] = []
   private(set) var skipped: [String] = []
 
-  /// - Parameter path: Where to write. That it can be written is found out now, not after an hour.
+  /// - Parameter path: Where to write; a link is followed. That it can be written is found out now,
+  ///   not after an hour.
   init(path: String?) throws {
-    self.path = path
-    guard let path else { return }
-    let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    guard FileManager.default.isWritableFile(atPath: directory) else {
+    let file = path.map(Self.target)
+    self.path = file?.path
+    guard let path, let file else { return }
+    guard FileManager.default.isWritableFile(atPath: file.deletingLastPathComponent().path) else {
       throw Failure("\(path) cannot be written")
     }
-    var isDirectory: ObjCBool = false
-    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),
-      isDirectory.boolValue
-    {
-      throw Failure("\(path) is a directory")
+    // The file is put in the place of what is there, which must not be a device or a directory.
+    let kind = try? FileManager.default.attributesOfItem(atPath: file.path)[.type]
+    if let kind = kind as? FileAttributeType, kind != .typeRegular {
+      throw Failure("\(path) is not a regular file")
     }
+  }
+
+  /// The file that `path` names, or a link there leads to, whether or not there is one yet.
+  private static func target(of path: String) -> URL {
+    var file = URL(fileURLWithPath: path)
+    for _ in 0..<32 {  // as many links as the system follows, or fewer
+      guard
+        let next = try? FileManager.default.destinationOfSymbolicLink(atPath: file.path)
+      else { break }
+      file = URL(fileURLWithPath: next, relativeTo: file.deletingLastPathComponent()).absoluteURL
+    }
+    return file
   }
 
   /// Says on stderr, once, and in the header what is not measured.
