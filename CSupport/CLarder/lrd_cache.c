@@ -17,7 +17,7 @@ uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
   if (policy != lrd_policy_adaptive()) return 1;
   uint64_t most = count_limit / CHOSEN_SHARD_ENTRIES;
   if (most > CHOSEN_SHARDS_MOST) most = CHOSEN_SHARDS_MOST;
-  if (most > 4 * (uint64_t)processors) most = 4 * (uint64_t)processors;
+  if (most > 2 * (uint64_t)processors) most = 2 * (uint64_t)processors;
   uint32_t shards = 1;
   while (2 * shards <= most) shards *= 2;
   return shards;

@@ -63,7 +63,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   ///   - shards: Parts with a lock and an order of their own, rounded up to a power of two, at most
   ///     64. More let more threads write at once, at the price of an order kept for each part only.
   ///     `nil` chooses: one, so that the order is exact; but with ``EvictionPolicy/adaptive``,
-  ///     which has no order to keep, up to 16, four times as many as processors and each of 512
+  ///     which has no order to keep, up to 16, twice as many as processors and each of 512
   ///     entries or more. Limits hold for the whole cache whatever the number.
   ///   - onRemoval: Is told of every entry that leaves, except when the cache itself goes away.
   ///     Without it removals are cheaper.

@@ -140,8 +140,8 @@ typedef struct lrd_cache {
 
 /// The number of shards for a cache whose owner names none: a power of two.
 ///
-/// Writers meet in a shard's lock, so four times as many shards as processors keep them apart most
-/// of the time. A policy that keeps an order has one, so that it is exact. Without a count limit
+/// Writers meet in a shard's lock, so twice as many shards as processors keep them apart most of
+/// the time. A policy that keeps an order has one, so that it is exact. Without a count limit
 /// nothing tells how many entries there will be, and a small cache in many shards would be worse
 /// off than a large one in a single shard.
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,

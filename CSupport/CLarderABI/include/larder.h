@@ -154,7 +154,7 @@ typedef struct larder_config {
   uint32_t shards;   /* parts with a lock and an order of their own, rounded up to a power of two.
                         More let more threads write at once. 0: the library's choice. That is one,
                         so that the order is exact; but with LARDER_ADAPTIVE, which keeps none, up
-                        to 16: four times as many as processors, and each for 512 or more of
+                        to 16: twice as many as processors, and each for 512 or more of
                         `count_limit` */
   uint32_t reserved; /* 0 */
   void *context;
