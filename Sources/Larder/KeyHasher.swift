@@ -2,7 +2,8 @@
 
 public import CLarder
 
-/// The hash function of one cache, and the comparison of its keys: fast for words and ASCII strings, `Hasher` for all other keys.
+/// The hash function of one cache, and the comparison of its keys: fast for words and ASCII strings,
+/// `Hasher` for all other keys.
 ///
 /// Two keys that are `==` have equal hashes. The seeds are secret and every cache draws its own, so
 /// keys chosen to collide in one process, or in one cache, do not collide in the next. All 64 bits

@@ -11,9 +11,9 @@
  * THE DECISION. Misses of each shadow are counted, older ones for less: at every decision all
  * counts shrink by 2 %. The advisor turns to the expert that saves most against the current one,
  * less what the change itself costs: entries that have to be fetched again, in proportion to how
- * far the small queue moves, and a third more where it grows. Decisions come after a tenth of a capacity of misses in the average
- * shadow; misses of the real cache that no shadow had count as well, so that a cache in a bad state
- * gets away from it though all shadows are well.
+ * far the small queue moves, and a third more where it grows. Decisions come after a tenth of a
+ * capacity of misses in the average shadow; misses of the real cache that no shadow had count as
+ * well, so that a cache in a bad state gets away from it though all shadows are well.
  *
  * Choosing among experts by what each would have missed is the idea of LeCaR (Vietri et al.,
  * HotStorage 2018) and Cacheus (FAST 2021), where two experts share one cache and learn from its
@@ -23,7 +23,8 @@
  * of fewer) and at most 32,768. All seven take 92 to 95 bytes for each key: 5.9 bytes for an entry
  * of a medium cache, 1.5 for one of a large cache, and 24 KB for a small cache as a whole. They are
  * made when the cache is a sixteenth full, and never for one that stays emptier or has no limit.
- * With 256 keys of 12,000 and less costly changes, chance misled the advisor in every fifth run of one trace.
+ * With 256 keys of 12,000 and less costly changes, chance misled the advisor in every fifth run of
+ * one trace.
  *
  * ONE AT A TIME. A request to all seven shadows touches a good deal of memory that is not in the
  * cache, and one insertion in fifty would pay for it. Each shard therefore has one sampled request
