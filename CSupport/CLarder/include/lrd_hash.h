@@ -94,6 +94,7 @@ static inline uint64_t lrd_hash_load_tail(const uint8_t *_Nonnull p, size_t coun
 }
 
 /// Whether `count` bytes are the same. Short ones in line, as words of which the last two overlap.
+/// Pure: Swift would otherwise retain a stored string for the length of the call, in case it writes.
 __attribute__((pure)) static inline bool
 lrd_same_bytes(const void *_Nonnull a, const void *_Nonnull b, size_t count) LRD_NONBLOCKING {
   const uint8_t *p = (const uint8_t *)a, *q = (const uint8_t *)b;
