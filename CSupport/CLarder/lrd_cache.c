@@ -63,7 +63,7 @@ static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   if (!cache->shards) return false;
   bool opened = true;
   for (uint32_t i = 0; i < shards; i++) {
-    opened &= lrd_shard_open(&cache->shards[i], policy, cache->shared);
+    opened &= lrd_shard_open(&cache->shards[i], policy, cache->shared, cache->object_offset);
   }
   for (uint32_t i = 0; opened && i < shards; i++) {
     lrd_shard_resize_locked(&cache->shards[i], policy, lrd_cache_share(cache));
@@ -89,6 +89,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->shard_mask = shards_of(options) - 1;
   cache->policy = options->policy;
   cache->hits_most = options->policy->hits_most;
+  cache->object_offset = options->object_offset;
   size_t extra = lrd_round_up(options->entry_bytes, 8);
   if (!open_shards(cache) || !lrd_pool_open(&cache->pool, extra + options->policy->entry_bytes,
                                             options->entry_alignment)) {
@@ -101,7 +102,6 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
   cache->observed = options->observed;
   cache->hooks = options->hooks;
-  cache->owned_offset = options->owned_offset;
   atomic_store_explicit(&cache->lanes, &no_lanes, memory_order_relaxed);
   atomic_store_explicit(&cache->references, 1, memory_order_relaxed);
   lrd_process_add(cache);

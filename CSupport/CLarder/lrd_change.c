@@ -30,9 +30,9 @@ static void foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
   const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_place(victim))]);
-  if (cache->owned_offset) {
+  if (cache->object_offset) {
     void *owned;
-    memcpy(&owned, (const char *)victim + cache->owned_offset, sizeof owned);
+    memcpy(&owned, (const char *)victim + cache->object_offset, sizeof owned);
     LRD_PREFETCH(owned);
   }
 }

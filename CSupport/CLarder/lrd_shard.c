@@ -16,8 +16,10 @@ static const uint64_t first_buckets = 4;
 /// A growing table moves this many buckets per insertion: it is done long before it is full again.
 static const int buckets_per_insertion = 2;
 
-bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared) {
+bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared,
+                    size_t object_offset) {
   memset(shard, 0, sizeof *shard);
+  shard->object_offset = object_offset;
   atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_relaxed);
   lrd_order *order = &shard->order;
   lrd_order_clear(order);
@@ -65,7 +67,7 @@ void lrd_need_drop(lrd_need *need) {
 bool lrd_need_supply(lrd_need *need) {
   lrd_need_drop(need);
   if (need->kind == LRD_NEED_TABLE) {
-    lrd_table *table = lrd_table_create(need->buckets);
+    lrd_table *table = lrd_table_create(need->buckets, need->object_offset);
     if (table && need->buckets <= first_buckets) lrd_table_make_ready(table);
     need->memory = table;
   } else if (need->kind == LRD_NEED_HISTORY) {
@@ -88,6 +90,7 @@ static void set_root(lrd_shard *shard, lrd_table *table) {
   atomic_store_explicit(&shard->root, table, memory_order_release);
   atomic_store_explicit(&shard->bucket, (uintptr_t)table->bucket, memory_order_relaxed);
   atomic_store_explicit(&shard->buckets, table->buckets, memory_order_relaxed);
+  atomic_store_explicit(&shard->hints, (uintptr_t)table->hints, memory_order_relaxed);
 }
 
 static void retire_table(lrd_shard *shard, lrd_table *table) {
@@ -145,8 +148,9 @@ static void use_supply_locked(lrd_shard *shard, lrd_need *need) LRD_REQUIRES(sha
   if (used) need->supplied = LRD_NEED_NOTHING;
 }
 
-static bool ask_table(lrd_need *need, uint64_t buckets, bool may_wait) {
+static bool ask_table(const lrd_shard *shard, lrd_need *need, uint64_t buckets, bool may_wait) {
   need->kind = LRD_NEED_TABLE;
+  need->object_offset = shard->object_offset;
   need->buckets = buckets;
   need->may_wait = may_wait;
   return false;
@@ -167,7 +171,7 @@ bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) {
     if (!is_oversized(shard, root)) return true;
     uint64_t wanted = shard->count * 2 / LRD_TABLE_LOAD + 4;
     if (need->supplied != LRD_NEED_TABLE || need->buckets < wanted) {
-      return ask_table(need, wanted, true);
+      return ask_table(shard, need, wanted, true);
     }
     next = need->memory;
     lrd_shard_start_move_locked(shard, next);
@@ -215,7 +219,7 @@ bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64
     }
   }
   lrd_table *root = root_of(shard);
-  if (root == &lrd_table_empty) return ask_table(need, first_buckets, false);
+  if (root == &lrd_table_empty) return ask_table(shard, need, first_buckets, false);
   if (!need->wait) {
     lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
     if (next) {
@@ -223,7 +227,7 @@ bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64
         return ask_overflow(need, next, true);
       }
     } else if (shard->count >= root->buckets * LRD_TABLE_LOAD) {
-      return ask_table(need, buckets_after(shard, root->buckets), true);
+      return ask_table(shard, need, buckets_after(shard, root->buckets), true);
     }
   }
   lrd_table *home = lrd_table_home_locked(root_of(shard), hash);
@@ -295,9 +299,7 @@ void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_po
   shard->unlinked++;
   old->state = LRD_REMOVED_REPLACED;
   lrd_chain_add(removed, old);
-  if (!found) return;
-  atomic_store_explicit(place.slot, lrd_table_word(entry, lrd_table_tag(hash)),
-                        memory_order_release);
+  if (found) lrd_table_replace_locked(&place, entry, hash);
 }
 
 void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_order *order) {

@@ -10,18 +10,18 @@ _Static_assert(sizeof(lrd_table) % 64 == 0, "buckets follow the table without a 
 // One main bucket, so that the index of every hash is 0.
 lrd_table lrd_table_empty = {.buckets = 1, .ready = 1, .bucket = {{.link = 0}}};
 
-static size_t table_bytes(uint64_t buckets, uint64_t overflow) {
-  return sizeof(lrd_table) + (size_t)(buckets + overflow) * sizeof(lrd_bucket);
-}
-
-lrd_table *lrd_table_create(uint64_t buckets) {
+lrd_table *lrd_table_create(uint64_t buckets, size_t object_offset) {
   uint64_t overflow = buckets / 8 < 4 ? 4 : buckets / 8;
   if (overflow > (1u << 26)) overflow = 1u << 26;
-  size_t bytes = table_bytes(buckets, overflow);
+  size_t bytes = sizeof(lrd_table) + (size_t)(buckets + overflow) * sizeof(lrd_bucket);
+  size_t hints = bytes;
+  if (object_offset) bytes += (size_t)buckets * sizeof(lrd_hints);
   lrd_table *table = lrd_alloc(bytes, _Alignof(lrd_table));
   if (!table) return NULL;
   memset(table, 0, sizeof *table);
   table->buckets = buckets;
+  table->hints = object_offset ? (lrd_hints *)(void *)((char *)table + hints) : NULL;
+  table->object_offset = object_offset;
   table->base_overflow = overflow;
   table->overflow_capacity = (uint32_t)overflow;
   table->bytes = bytes;
@@ -126,12 +126,27 @@ bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t has
   return false;
 }
 
+/// Stores an entry in a slot, after the hint of its object. Release: whoever finds the entry sees
+/// what was written to it, and a reader of an older chain with this bucket may see the entry, too.
+static void publish(lrd_table *table, _Atomic(uint64_t) *slot, uint64_t word) {
+  uint64_t index = ((uintptr_t)slot - (uintptr_t)table->bucket) / sizeof(lrd_bucket);
+  if (table->object_offset && index < table->buckets) {
+    uint64_t object;
+    memcpy(&object, (const char *)lrd_table_entry(word) + table->object_offset, sizeof object);
+    lrd_hints *hints = &table->hints[index];
+    int place = (int)(slot - table->bucket[index].slots);
+    atomic_store_explicit(&hints->low[place], (uint32_t)(object >> 4), memory_order_relaxed);
+    atomic_store_explicit(&hints->high, (uint32_t)(object >> 36), memory_order_relaxed);
+  }
+  atomic_store_explicit(slot, word, memory_order_release);
+}
+
 static void insert_word(lrd_table *table, lrd_bucket *head, uint64_t word) {
   lrd_bucket *bucket = head;
   for (;;) {
     for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
       if (atomic_load_explicit(&bucket->slots[i], memory_order_relaxed) != 0) continue;
-      atomic_store_explicit(&bucket->slots[i], word, memory_order_release);
+      publish(table, &bucket->slots[i], word);
       return;
     }
     lrd_bucket *next = next_bucket(table, bucket);
@@ -140,8 +155,7 @@ static void insert_word(lrd_table *table, lrd_bucket *head, uint64_t word) {
   }
   uint64_t overflow;
   lrd_bucket *fresh = take_overflow(table, &overflow);
-  // Release: a reader that still walks the chain this bucket was in before may see the word.
-  atomic_store_explicit(&fresh->slots[0], word, memory_order_release);
+  publish(table, &fresh->slots[0], word);
   store_link(bucket, relinked(load_link(bucket), overflow));
 }
 
@@ -149,6 +163,10 @@ void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash) {
   lrd_table *table = lrd_table_home_locked(root, hash);
   insert_word(table, &table->bucket[lrd_table_index(table, hash)],
               lrd_table_word(entry, lrd_table_tag(hash)));
+}
+
+void lrd_table_replace_locked(const lrd_place *place, lrd_entry *entry, uint64_t hash) {
+  publish(place->table, place->slot, lrd_table_word(entry, lrd_table_tag(hash)));
 }
 
 void lrd_table_remove_locked(lrd_place *place) {
@@ -164,7 +182,7 @@ void lrd_table_remove_locked(lrd_place *place) {
   uint64_t moved = atomic_load_explicit(&last->slots[end], memory_order_relaxed);
   uint64_t overflow = load_link(before) & LRD_LINK_OVERFLOW;
   if (place->slot != &last->slots[end]) {
-    atomic_store_explicit(place->slot, moved, memory_order_release);
+    publish(place->table, place->slot, moved);
     uint64_t link = load_link(place->head);
     store_link(place->head, relinked(link, link & LRD_LINK_OVERFLOW));
   }

@@ -15,11 +15,10 @@ extension Cache {
   @inlinable @inline(__always)
   func value(forKey key: Key, hash: UInt64) -> Value? {
     guard let lane = lrd_lane_current(core) else { return valueSlowly(key, hash) }
-    guard let entry = lrd_find(core, lane, hash) else {
+    guard let entry = find(hash, lane) else {
       lrd_miss(lane)
       return nil
     }
-    foresee(entry)
     guard matches(entry, key, hash, lane) else {
       lrd_loan_end(lane)
       return valueSlowly(key, hash)
@@ -47,12 +46,11 @@ extension Cache {
   ) throws(Failure) -> Result? {
     let hash = hasher.hash(key)
     if let lane = lrd_lane_current(core) {
-      guard let entry = lrd_find(core, lane, hash) else {
+      guard let entry = find(hash, lane) else {
         lrd_miss(lane)
         return nil
       }
-      foresee(entry)
-      if matches(entry, key, hash, lane) && lrd_loan_open(lane) {
+        if matches(entry, key, hash, lane) && lrd_loan_open(lane) {
         defer {
           lrd_loan_close(lane)
           lrd_loan_end(lane)
@@ -85,7 +83,7 @@ extension Cache {
   public func peek(forKey key: Key) -> Value? {
     let hash = hasher.hash(key)
     if let lane = lrd_lane_current(core) {
-      guard let entry = lrd_find(core, lane, hash) else { return nil }
+      guard let entry = find(hash, lane) else { return nil }
       let found = matches(entry, key, hash, lane)
       let value = found ? entry.value(of: Layout.self).pointee : nil
       lrd_loan_end(lane)
@@ -109,12 +107,10 @@ extension Cache {
     return containsSlowly(key, hash)
   }
 
-  /// Begins to load the object of an entry whose key is in other memory: both then load together.
+  /// The entry that may be that of `key`, for callers who will use its value.
   @inlinable @inline(__always)
-  func foresee(_ entry: UnsafeMutablePointer<lrd_entry>) {
-    if Layout.valueIsReference && !_isPOD(Key.self) {
-      lrd_prefetch_object(UnsafeRawPointer(entry.value(of: Layout.self)))
-    }
+  func find(_ hash: UInt64, _ lane: OpaquePointer) -> UnsafeMutablePointer<lrd_entry>? {
+    Layout.valueIsReference ? lrd_find_object(core, lane, hash) : lrd_find(core, lane, hash)
   }
 
   /// Whether the entry just found has this key. Comparing keys of unknown types runs code that may

@@ -14,13 +14,18 @@ final class Shelf {
   private(set) var items: [lrdt_item] = []
   private(set) var chunksAdded = 0
 
+  /// A table whose entries have their key for a reference, so that hints are kept and checked.
+  private static func newTable(_ buckets: Int) -> OpaquePointer {
+    lrd_table_create(UInt64(buckets), MemoryLayout<lrd_entry>.size)!
+  }
+
   /// An empty shard with a table of `buckets` buckets.
   init(buckets: Int) {
     cache = lrdt_cache_create(1, 48)!
     shard = lrd_cache_shard_at(cache, 0)
     lane = lrd_lane_attach(cache)!
     pool = lrdt_cache_pool(cache)
-    let table = lrd_table_create(UInt64(buckets))!
+    let table = Self.newTable(buckets)
     lrd_table_make_ready(table)
     lrd_shard_start_move_locked(shard, table)
   }
@@ -124,7 +129,7 @@ final class Shelf {
   /// Starts moving to a table of another size. False while a move is under way.
   func startMove(to buckets: Int) -> Bool {
     if moves { return false }
-    lrd_shard_start_move_locked(shard, lrd_table_create(UInt64(buckets))!)
+    lrd_shard_start_move_locked(shard, Self.newTable(buckets))
     return true
   }
 

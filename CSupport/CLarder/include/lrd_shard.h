@@ -8,6 +8,7 @@
  *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
  *   I4  `retired` and `proven` hold unlinked entries only, and their counts are right; `held` is empty
  *       when `proven` is.
+ *   I5  Every entry in a main bucket has the hint of its object, but for the upper bits.
  * LOCKING
  *   `lock` guards every field but `root` and the hints beside it. It is a leaf: its holder takes no
  *   other lock but those of the same cache's next shards (lrd_change_empty(), fork), allocates and
@@ -19,9 +20,9 @@
  *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
  *   shard swaps in another root: readers therefore check, after publishing an entry's hazard, not
  *   only the slot but also that the root has not changed.
- *   `bucket` and `buckets` are written after the root (relaxed) and are hints of what to load ahead
- *   of the lock, where the root itself must not be followed: whatever pair a thread sees, nothing
- *   is read there.
+ *   `bucket`, `buckets` and `hints` are written after the root (relaxed) and tell what to load ahead
+ *   of the lock, where the root itself must not be followed: whatever a thread sees of them,
+ *   nothing is read there.
  * LINES
  *   A change of a shard that another processor changed last waits for each line that both write.
  *   What every change writes therefore lies together: in the two lines from `lock` on, which end
@@ -66,6 +67,8 @@ typedef struct lrd_shard {
   _Alignas(LRD_LINE_PAIR) _Atomic(lrd_table *) root;
   _Atomic(uintptr_t) bucket; // address of the root's first bucket, and the number of its buckets
   _Atomic(uint64_t) buckets;
+  _Atomic(uintptr_t) hints; // address of the root's first hints, 0 for none
+  size_t object_offset;     // of the reference in an entry; constant
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint32_t guarded;  // entries a scan found in readers' hands, all still in `retired`
@@ -94,6 +97,7 @@ typedef struct lrd_need {
   lrd_need_kind kind;         // what is missing
   lrd_table *_Nullable table; // that needs the overflow chunk
   uint64_t buckets;           // of the new table
+  size_t object_offset;       // of its entries
   size_t bytes;               // of the new chunk or history
   bool may_wait;              // the insertion can go on without it
   bool wait;                  // set by the caller: go on without what may wait
@@ -102,8 +106,10 @@ typedef struct lrd_need {
   size_t memory_bytes;
 } lrd_need;
 
-/// Makes an empty shard. False without memory for what the policy keeps in it.
-bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *_Nullable shared);
+/// Makes an empty shard of entries with a reference at `object_offset`, 0 for none. False without
+/// memory for what the policy keeps in it.
+bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *_Nullable shared,
+                    size_t object_offset);
 
 /// Frees all tables, and what the policy keeps. The shard must hold no entry, and no reader may be
 /// inside.
@@ -179,12 +185,14 @@ void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_orde
 void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
                         lrd_chain *removed);
 
-/// Begins to load the bucket of a hash, before or without the lock.
+/// Begins to load the bucket of a hash and its hints, before or without the lock.
 static inline void lrd_shard_foresee(lrd_shard *shard, uint64_t hash) {
   uint64_t buckets = atomic_load_explicit(&shard->buckets, memory_order_relaxed);
   uintptr_t first = atomic_load_explicit(&shard->bucket, memory_order_relaxed);
   uint64_t index = (uint64_t)(((unsigned __int128)hash * buckets) >> 64);
   LRD_PREFETCH((const void *)(first + index * sizeof(lrd_bucket)));
+  uintptr_t hints = atomic_load_explicit(&shard->hints, memory_order_relaxed);
+  if (hints) LRD_PREFETCH((const void *)(hints + index * sizeof(lrd_hints)));
 }
 
 /// A walk over the linked entries of one hash, while the lock is held and nothing is changed. Equal

@@ -21,10 +21,18 @@
  *   The new table's buckets are cleared just before they can first be reached, so a large table
  *   costs no operation more than a few buckets.
  *
+ * HINTS
+ *   A hit on a large cache waits for the bucket, then for the entry, then for the object the entry
+ *   refers to. Where entries have a reference to an object, each main bucket has hints of where its
+ *   objects are, in a line that loads together with the bucket, so that object and entry can load
+ *   together too. A hint is stored before its slot and never trusted: a wrong one loads in vain.
+ *
  * FIELDS
  *   slot, link     shard's lock to write (release), readers load (acquire)
+ *   hints          shard's lock to write, read by all (both relaxed)
  *   next           set once under the lock (release) before the first MOVED; readers load (acquire)
- *   all others     shard's lock; `buckets` and the chunks' addresses are constant once readable */
+ *   all others     shard's lock; `buckets`, `hints` and the chunks' addresses are constant once
+ *                  readable */
 #pragma once
 
 #include "lrd_entry.h"
@@ -53,8 +61,17 @@ typedef struct lrd_bucket {
   _Atomic(uint64_t) link;
 } lrd_bucket;
 
+/// Where the objects of a bucket's entries are: upper 32 bits and, slot by slot, lower 32 bits of
+/// their addresses in units of 16 bytes. Objects of one program mostly share the upper bits.
+typedef struct lrd_hints {
+  _Atomic(uint32_t) low[LRD_BUCKET_SLOTS];
+  _Atomic(uint32_t) high;
+} lrd_hints;
+
 typedef struct lrd_table {
   _Alignas(64) uint64_t buckets; // in the main part
+  lrd_hints *_Nullable hints;    // one for each main bucket, behind all buckets; NULL for none
+  size_t object_offset;          // of the reference in an entry; 0 for none
   uint64_t base_overflow;        // overflow buckets right behind the main part
   _Atomic(struct lrd_table *_Nullable) next;
   struct lrd_table *_Nullable retired_next;
@@ -133,8 +150,17 @@ static inline lrd_bucket *lrd_table_overflow(lrd_table *table, uint64_t number) 
   return atomic_load_explicit(&table->chunk[chunk], memory_order_acquire) + number;
 }
 
-/// A table of `buckets` buckets; its memory is cleared as it comes into reach. NULL without memory.
-lrd_table *_Nullable lrd_table_create(uint64_t buckets);
+/// Begins to load what a hint tells of.
+LRD_INLINE void lrd_hints_prefetch(const lrd_hints *hints, int slot) LRD_NONBLOCKING {
+  uint64_t high = atomic_load_explicit(&hints->high, memory_order_relaxed);
+  uint64_t low = atomic_load_explicit(&hints->low[slot], memory_order_relaxed);
+  LRD_PREFETCH((const void *)(uintptr_t)((high << 32 | low) << 4));
+}
+
+/// A table of `buckets` buckets; its memory is cleared as it comes into reach. Entries have a
+/// reference at `object_offset`, which need not be an address; 0 when they have none. NULL without
+/// memory.
+lrd_table *_Nullable lrd_table_create(uint64_t buckets, size_t object_offset);
 
 /// Clears all buckets at once: for a first table, which has no predecessor to move out of.
 void lrd_table_make_ready(lrd_table *table);
@@ -190,6 +216,9 @@ static inline bool lrd_table_holds_locked(lrd_table *root, const lrd_entry *entr
 
 /// Publishes `entry`. Needs one overflow bucket left in the hash's home table.
 void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash);
+
+/// Publishes `entry` in the slot that `place` names, instead of the entry that is there.
+void lrd_table_replace_locked(const lrd_place *place, lrd_entry *entry, uint64_t hash);
 
 /// Removes what `place` names and fills the hole from the end of the chain.
 void lrd_table_remove_locked(lrd_place *place);
