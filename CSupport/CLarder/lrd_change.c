@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_change.h"
 
+#include "lrd_evict.h"
 #include "lrd_lookup.h"
 #include "lrd_maintenance.h"
 #include "lrd_retire.h"
 #include "lrd_sweep.h"
-
-#include <string.h>
 
 /// Entries evicted under one lock at most, so that no insertion holds it for long.
 enum { evictions_per_lock = 32 };
@@ -18,28 +17,9 @@ void lrd_change_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
 }
 
-/// Begins to load what evicting the next victim will touch: what surrounds it in the order, its
-/// slot in the table, and what its destruction begins with. The entry itself is on its way since
-/// the insertion before, as the neighbour of the victim then.
-static void foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
-    LRD_REQUIRES(shard->lock) {
-  const lrd_policy *policy = cache->policy;
-  if (!policy->foresee) return;
-  uint32_t id = policy->foresee(&shard->order, &cache->pool, hash & ~(uint64_t)0xffff);
-  if (id == LRD_NIL) return;
-  const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
-  LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_place(victim))]);
-  if (cache->object_offset) {
-    void *owned;
-    memcpy(&owned, (const char *)victim + cache->object_offset, sizeof owned);
-    LRD_PREFETCH(owned);
-  }
-}
-
 void lrd_change_begin_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint64_t hash) {
   lrd_change_begin(cache, lane, shard);
-  if (shard->full) foresee_locked(cache, shard, hash);
+  if (shard->full) lrd_evict_foresee_locked(cache, shard, hash);
 }
 
 /// Unlocks; work that a busy lock turned away meanwhile goes back to the maintenance thread.
@@ -51,18 +31,8 @@ void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) {
   unlock(cache, shard);
 }
 
-/// Notes one hit as the policy wants it.
-static void note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry)
-    LRD_REQUIRES(shard->lock) {
-  if (cache->hits_most == LRD_HITS_BATCHED) {
-    cache->policy->access(&shard->order, &cache->pool, &entry, 1);
-  } else {
-    lrd_entry_count_hit(entry, cache->hits_most);
-  }
-}
-
 void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
-  if (entry) note_hit_locked(cache, shard, entry);
+  if (entry) lrd_evict_note_locked(cache, shard, entry);
   if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
 }
 
@@ -99,26 +69,6 @@ static void pass_on_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *chang
   lrd_retire_locked(cache, shard, change, removed);
 }
 
-/// Evicts one entry other than `spared`. False when there is none. Should `spared` be the next to
-/// go, it is displaced first: what replaces it then enters the order as a new entry.
-static bool evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
-                         int kind, lrd_chain *victims) LRD_REQUIRES(shard->lock) {
-  uint32_t id = cache->policy->victim(&shard->order, &cache->pool);
-  if (id != LRD_NIL && lrd_pool_entry(&cache->pool, id) == spared) {
-    lrd_shard_displace_locked(shard, cache->policy, &cache->pool, spared);
-    id = cache->policy->victim(&shard->order, &cache->pool);
-  }
-  if (id == LRD_NIL) return false;
-  lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-  lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, victim, reason, victims);
-  shard->counters.evictions[kind]++;
-  return true;
-}
-
-static int kind_of(lrd_shortage shortage) {
-  return shortage == LRD_COUNT_SHORT ? LRD_EVICTED_BY_COUNT : LRD_EVICTED_BY_COST;
-}
-
 static void release_room(lrd_cache *cache, const lrd_chain *chain) {
   for (lrd_entry *entry = chain->head; entry; entry = lrd_chain_next(&cache->pool, entry)) {
     lrd_budget_release(&cache->budget, 1, entry->cost);
@@ -135,7 +85,7 @@ static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_change *change,
     lrd_change_begin(cache, lane, shard);
     int wanted = shortage == LRD_COUNT_SHORT ? 1 : 4;
     while (wanted-- &&
-           evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, kind_of(shortage), &victims)) {
+           lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, shortage, &victims)) {
     }
     bool found = victims.head;
     release_room(cache, &victims);
@@ -196,7 +146,7 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     return LRD_AGAIN;
   }
   // A replacement is a use: where order follows use, room is taken from the old value last.
-  if (old) note_hit_locked(cache, shard, old);
+  if (old) lrd_evict_note_locked(cache, shard, old);
   lrd_chain victims = {0};
   uint64_t freed = old ? 1 : 0;
   uint64_t freed_cost = old ? old->cost : 0;
@@ -204,7 +154,7 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   while ((shortage = lrd_budget_exchange(budget, freed, freed_cost, entry->cost)) != LRD_ROOM) {
     // Half the range is left for the next cost, so that the sum cannot overflow.
     bool more = victims.count < evictions_per_lock && freed_cost <= INT64_MAX;
-    if (!more || !evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, kind_of(shortage), &victims)) {
+    if (!more || !lrd_evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, &victims)) {
       bool exhausted = more;
       return make_room(cache, lane, shard, change, old, &victims, shortage, exhausted);
     }
@@ -285,8 +235,10 @@ bool lrd_change_trim(lrd_cache *cache, lrd_lane *lane, lrd_change *change, uint6
     // Several shards share the loss; one alone gives what is wanted in its own order.
     uint64_t wanted = cache->shard_mask ? 1 : evictions_per_lock;
     if (wanted > *allowance) wanted = *allowance;
-    while (wanted-- && lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM &&
-           evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, LRD_EVICTED_BY_TRIM, &victims)) {
+    lrd_shortage shortage;
+    while (wanted-- &&
+           (shortage = lrd_budget_excess(&cache->budget, count_bound, cost_bound)) != LRD_ROOM &&
+           lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, shortage, &victims)) {
       lrd_budget_release(&cache->budget, 1, victims.tail->cost);
     }
     uint32_t evicted = victims.count;

@@ -118,6 +118,7 @@ static void lfu_check(const lrd_order *order, lrd_pool *pool) {
 static const lrd_policy lfu = {
     .name = "lfu",
     .hits_most = LRD_HITS_BATCHED,
+    .by_hits = true,
     .steps_most = 1,
     .state_bytes = sizeof(lfu_state),
     .open = lfu_open,

@@ -74,7 +74,7 @@ struct ModelObjectCache {
     }
     entries.insert(Entry(key: key, item: item, cost: cost), at: 0)
     if let old, old != item { tell(old) }
-    trim()
+    trim(isNew: old == nil)
   }
 
   private mutating func take(_ key: Int) -> Int? {
@@ -82,12 +82,17 @@ struct ModelObjectCache {
     return entries.remove(at: index).item
   }
 
-  private mutating func trim() {
-    while (countLimit > 0 && entries.count > countLimit)
-      || (costLimit > 0 && totalCost > costLimit)
-    {
+  /// Where cost is wanted, entries without any count as used; a new entry comes after them.
+  private mutating func trim(isNew: Bool = false) {
+    let stored = isNew ? entries.removeFirst() : nil
+    let cost = stored?.cost ?? 0
+    let count = isNew ? 1 : 0
+    while countLimit > 0 && entries.count + count > countLimit { tell(entries.removeLast().item) }
+    while costLimit > 0 && totalCost + cost > costLimit {
+      while entries.last?.cost == 0 { entries.insert(entries.removeLast(), at: 0) }
       tell(entries.removeLast().item)
     }
+    if let stored { entries.insert(stored, at: 0) }
   }
 
   private mutating func tell(_ item: Int) {

@@ -5,6 +5,7 @@ import Larder
 public struct ModelCache {
   private var stored: [Int: Entry] = [:]
   private var policy: any PolicyModel
+  private let ordersByCost: Bool
   public private(set) var countLimit: Int
   public private(set) var costLimit: Int
   /// Removals of the last step, in no promised order.
@@ -13,6 +14,7 @@ public struct ModelCache {
 
   public init(countLimit: Int = 0, costLimit: Int = 0, policy: EvictionPolicy = .lru) {
     self.policy = policy.model(capacity: countLimit)
+    ordersByCost = policy == .cheapestFirst
     self.countLimit = countLimit
     self.costLimit = costLimit
   }
@@ -55,7 +57,7 @@ public struct ModelCache {
     case .trimToCount(let count):
       while stored.count > count { evictNext(.trimmed) }
     case .trimToCost(let cost):
-      while exactCost > UInt128(cost) { evictNext(.trimmed) }
+      while exactCost > UInt128(cost) { evictNextForCost() }
     case .setCountLimit(let limit):
       countLimit = limit
       enforceLimits()
@@ -100,7 +102,8 @@ public struct ModelCache {
   /// Whether there is an old value that has kept it.
   private mutating func makeRoom(for cost: Int, replacing old: Entry?) -> Bool {
     var keepsPlace = old != nil
-    while isShort(of: cost, replacing: old) {
+    var passed = 0
+    while let wantsCost = shortage(of: cost, replacing: old) {
       guard let victim = policy.victim() else {
         // Nothing else is left; the insertion begins anew without the old value.
         policy.prepare()
@@ -109,17 +112,34 @@ public struct ModelCache {
       if victim == old?.key {
         policy.remove(victim, evicted: false)
         keepsPlace = false
-      } else {
+      } else if !(wantsCost && passOver(victim, &passed)) {
         evict(victim, .limit)
+        passed = 0
       }
     }
     return keepsPlace
   }
 
-  private func isShort(of cost: Int, replacing old: Entry?) -> Bool {
-    if countLimit > 0 && old == nil && stored.count >= countLimit { return true }
-    if old?.cost ?? 0 >= cost { return false }
-    return costLimit > 0 && exactCost - UInt128(old?.cost ?? 0) + UInt128(cost) > UInt128(costLimit)
+  /// Whether it is cost that is short; `nil` when nothing is.
+  private func shortage(of cost: Int, replacing old: Entry?) -> Bool? {
+    if countLimit > 0 && old == nil && stored.count >= countLimit { return false }
+    if costLimit == 0 || old?.cost ?? 0 >= cost { return nil }
+    let without = exactCost - UInt128(old?.cost ?? 0)
+    return without + UInt128(cost) > UInt128(costLimit) ? true : nil
+  }
+
+  /// Lets others than an entry of cost 0 be the next to go, which frees no cost; up to 16 in turn.
+  private mutating func passOver(_ victim: Int, _ passed: inout Int) -> Bool {
+    if ordersByCost || stored[victim]!.cost > 0 || passed == 16 { return false }
+    passed += 1
+    for _ in 0..<3 {
+      policy.hit(victim)
+      if policy.victim() != victim { return true }
+    }
+    if policy.countsUses { return true }
+    policy.remove(victim, evicted: false)
+    policy.insert(victim, cost: 0)
+    return true
   }
 
   private mutating func take(_ key: Int, _ cause: RemovalCause) -> Int? {
@@ -136,10 +156,17 @@ public struct ModelCache {
 
   private mutating func evictNext(_ cause: RemovalCause) { evict(policy.victim()!, cause) }
 
+  private mutating func evictNextForCost() {
+    var passed = 0
+    var victim = policy.victim()!
+    while passOver(victim, &passed) { victim = policy.victim()! }
+    evict(victim, .trimmed)
+  }
+
   /// A limit that is lowered trims.
   private mutating func enforceLimits() {
     while countLimit > 0 && stored.count > countLimit { evictNext(.trimmed) }
-    while costLimit > 0 && exactCost > UInt128(costLimit) { evictNext(.trimmed) }
+    while costLimit > 0 && exactCost > UInt128(costLimit) { evictNextForCost() }
   }
 
   private mutating func note(_ entry: Entry, _ cause: RemovalCause) {

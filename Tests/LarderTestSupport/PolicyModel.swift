@@ -5,6 +5,8 @@ import Larder
 ///
 /// It knows keys and costs, no values and no limits but those its queues depend on.
 public protocol PolicyModel {
+  /// Whether an entry's place is the number of its uses.
+  var countsUses: Bool { get }
   /// Keys in the order snapshots list them, coldest first.
   var order: [Int] { get }
   mutating func hit(_ key: Int)
@@ -20,6 +22,7 @@ public protocol PolicyModel {
 }
 
 extension PolicyModel {
+  public var countsUses: Bool { false }
   public mutating func replace(_ key: Int, cost: Int) {}
   public mutating func hit(_ key: Int) {}
   public mutating func prepare() {}
@@ -70,6 +73,7 @@ struct LRUModel: PolicyModel {
 }
 
 struct LFUModel: PolicyModel {
+  let countsUses = true
   var uses: [(key: Int, uses: Int)] = []
 
   var order: [Int] { uses.map(\.key) }

@@ -107,7 +107,27 @@ struct CostTests {
     #expect(cache.count == 101)
     cache.insert(101, forKey: 101, cost: 1)
     #expect(!cache.contains(100) && cache.contains(101))
-    #expect(cache.count == 1, "the coldest go first, whatever they cost")
+    #expect(cache.count == 96, "one in seventeen goes where no other is in reach")
+  }
+
+  @Test(
+    "Want of cost passes entries without cost over, under any policy that does not go by cost",
+    arguments: EvictionPolicy.allCases.filter { $0 != .cheapestFirst && $0 != .costAware }, [1, 4])
+  func spared(policy: EvictionPolicy, shards: Int) {
+    let free = 0..<10
+    let cache = Cache<Int, Int>(totalCostLimit: 20, policy: policy, shards: shards)
+    for key in free { cache.insert(key, forKey: key, cost: 0) }
+    for key in 100..<1_100 {
+      cache.insert(key, forKey: key, cost: 1 + key % 2)
+      cache.removeValue(forKey: key - 30)
+      cache.checkInvariants()
+    }
+    #expect(free.allSatisfy(cache.contains))
+    #expect(cache.totalCost <= 20 && cache.totalCost > 0)
+    cache.trim(toCost: 0)
+    #expect(free.allSatisfy(cache.contains) && cache.totalCost == 0)
+    cache.trim(toCount: 3)
+    #expect(cache.count == 3, "want of places does not")
   }
 
   @Test("Costs near Int.max neither overflow nor drift", arguments: [1, 4])

@@ -19,7 +19,7 @@ struct PolicyThreadTests {
       #expect(cache.count <= 100 && cache.count > 0)
       #expect(settles(tracker, at: cache.count, cache))
     }
-    #expect(tracker.live == 0)
+    waitUntil("the background thread has released what it had") { tracker.live == 0 }
     #expect(tracker.faults.isEmpty)
   }
 

@@ -68,7 +68,7 @@ class Model:
             self.statistics["insertions"] += 1
         entry = [key, value, cost]
         self.entries.insert(place, entry)
-        self.enforce(LIMIT, spared=entry)
+        self.enforce(LIMIT, spared=entry, fresh=old is None)
         return (OK if old is None else REPLACED), old
 
     def take(self, key, cause):
@@ -92,20 +92,37 @@ class Model:
             self.leave(self.entries[0], REMOVED)
 
     def trim(self, count, cost):
-        while len(self.entries) > count or self.exact_cost > cost:
+        while len(self.entries) > count:
             self.leave(self.entries[-1], TRIMMED)
+        while self.exact_cost > cost:
+            self.leave(self.next_for_cost(), TRIMMED)
 
-    def enforce(self, cause, spared=None):
-        """Evicts down to the limits. A new entry whose turn it would be starts over in front."""
+    def next_for_cost(self):
+        """The next to go where cost is wanted: up to 16 that cost nothing start over in front."""
+        for _ in range(16):
+            if self.entries[-1][2] > 0:
+                break
+            self.to_front(self.entries[-1])
+        return self.entries[-1]
+
+    def enforce(self, cause, spared=None, fresh=False):
+        """Evicts down to the limits. A new entry, or one whose turn it would be, ends in front."""
         while self.is_over():
-            if self.entries[-1] is spared:
-                self.to_front(spared)
-            self.leave(self.entries[-1], cause)
+            wants_cost, passed = not self.has_too_many(), 0
+            while (last := self.entries[-1]) is spared or (
+                wants_cost and last[2] == 0 and passed < 16
+            ):
+                fresh, passed = fresh or last is spared, passed + (last is not spared)
+                self.to_front(last)
+            self.leave(last, cause)
+        if fresh:
+            self.to_front(spared)
+
+    def has_too_many(self):
+        return self.count_limit and len(self.entries) > self.count_limit
 
     def is_over(self):
-        return (self.count_limit and len(self.entries) > self.count_limit) or (
-            self.cost_limit and self.exact_cost > self.cost_limit
-        )
+        return self.has_too_many() or (self.cost_limit and self.exact_cost > self.cost_limit)
 
     def let_go(self, hand):
         """Ends one hand; the last one frees a value that is not stored."""

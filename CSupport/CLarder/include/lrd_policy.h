@@ -32,6 +32,7 @@ typedef struct lrd_policy {
   uint8_t entry_bytes; // kept in each entry beyond the header, see lrd_pool_extra(); multiple of 8
   uint16_t steps_most; // entries that `victim` may look at
   bool by_cost;        // means nothing without a limit of the cost
+  bool by_hits;        // an entry put in anew would lose the hits that are its place
   size_t state_bytes;  // of `state` in each order; cleared when it is made
 
   /// Makes what the shards of one cache share, without a lock; false without memory. Has its own

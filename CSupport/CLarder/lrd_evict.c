@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_evict.h"
+
+#include <string.h>
+
+void lrd_evict_foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
+  const lrd_policy *policy = cache->policy;
+  if (!policy->foresee) return;
+  uint32_t id = policy->foresee(&shard->order, &cache->pool, hash & ~(uint64_t)0xffff);
+  if (id == LRD_NIL) return;
+  const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_place(victim))]);
+  if (cache->object_offset) {
+    void *owned;
+    memcpy(&owned, (const char *)victim + cache->object_offset, sizeof owned);
+    LRD_PREFETCH(owned);
+  }
+}
+
+void lrd_evict_note_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry) {
+  if (cache->hits_most == LRD_HITS_BATCHED) {
+    cache->policy->access(&shard->order, &cache->pool, &entry, 1);
+  } else {
+    lrd_entry_count_hit(entry, cache->hits_most);
+  }
+}
+
+/// Lets others be the next to go: as hits do, or else by a new place in the order.
+static void pass_over_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint32_t id)
+    LRD_REQUIRES(shard->lock) {
+  for (int hits = 0; hits < LRD_PASSING_HITS; hits++) {
+    lrd_evict_note_locked(cache, shard, entry);
+    if (cache->policy->victim(&shard->order, &cache->pool) != id) return;
+  }
+  if (cache->policy->by_hits) return;
+  lrd_shard_displace_locked(shard, cache->policy, &cache->pool, entry);
+  lrd_shard_restore_locked(shard, cache->policy, &cache->pool, entry);
+}
+
+/// The next to go for want of cost, or of a place; NULL when nothing here would help.
+static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared,
+                                bool wants_cost) LRD_REQUIRES(shard->lock) {
+  if (wants_cost && shard->cost == (spared ? spared->cost : 0)) return NULL;
+  for (int passed = 0;;) {
+    uint32_t id = cache->policy->victim(&shard->order, &cache->pool);
+    if (id == LRD_NIL) return NULL;
+    lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
+    if (entry == spared) {
+      lrd_shard_displace_locked(shard, cache->policy, &cache->pool, spared);
+    } else if (wants_cost && !entry->cost && passed < LRD_PASSED_OVER_MOST) {
+      passed++;
+      pass_over_locked(cache, shard, entry, id);
+    } else {
+      return entry;
+    }
+  }
+}
+
+static int kind_of(uint8_t reason, lrd_shortage shortage) {
+  if (reason == LRD_REMOVED_TRIM) return LRD_EVICTED_BY_TRIM;
+  return shortage == LRD_COUNT_SHORT ? LRD_EVICTED_BY_COUNT : LRD_EVICTED_BY_COST;
+}
+
+bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
+                      lrd_shortage shortage, lrd_chain *victims) {
+  bool wants_cost = shortage == LRD_COST_SHORT && !cache->policy->by_cost;
+  lrd_entry *victim = choose_locked(cache, shard, spared, wants_cost);
+  if (!victim) return false;
+  lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, victim, reason, victims);
+  shard->counters.evictions[kind_of(reason, shortage)]++;
+  return true;
+}
