@@ -63,7 +63,7 @@ static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   if (!cache->shards) return false;
   bool opened = true;
   for (uint32_t i = 0; i < shards; i++) {
-    opened &= lrd_shard_open(&cache->shards[i], policy, cache->shared, cache->object_offset);
+    opened &= lrd_shard_open(&cache->shards[i], policy, cache->shared, &cache->entry_references);
   }
   for (uint32_t i = 0; opened && i < shards; i++) {
     lrd_shard_resize_locked(&cache->shards[i], policy, lrd_cache_share(cache));
@@ -89,7 +89,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->shard_mask = shards_of(options) - 1;
   cache->policy = options->policy;
   cache->hits_most = options->policy->hits_most;
-  cache->object_offset = options->object_offset;
+  cache->entry_references = options->references;
   size_t extra = lrd_round_up(options->entry_bytes, 8);
   if (!open_shards(cache) || !lrd_pool_open(&cache->pool, extra + options->policy->entry_bytes,
                                             options->entry_alignment)) {

@@ -4,8 +4,6 @@
 #include "lrd_cache.h"
 #include "lrd_change.h"
 
-#include <string.h>
-
 /// I1, first half, and I2: everything in the order is linked and in the table.
 static void check_order(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool)
     LRD_REQUIRES(shard->lock) {
@@ -30,17 +28,21 @@ static void check_order(lrd_shard *shard, const lrd_policy *policy, lrd_pool *po
   policy->check(&shard->order, pool);
 }
 
-/// I5: the main buckets from `first` on have the right hints.
-static void check_hints(lrd_table *table, uint64_t first, uint64_t end) {
-  for (uint64_t i = first; table->object_offset && i < end; i++) {
-    for (int j = 0; j < LRD_BUCKET_SLOTS; j++) {
-      uint64_t word = atomic_load_explicit(&table->bucket[i].slots[j], memory_order_relaxed);
-      if (!word) continue;
-      uint64_t object;
-      memcpy(&object, (char *)lrd_table_entry(word) + table->object_offset, sizeof object);
-      uint32_t low = atomic_load_explicit(&table->hints[i].low[j], memory_order_relaxed);
-      LRD_CHECK(low == (uint32_t)(object >> 4));
-    }
+/// I5, for one slot of a main bucket.
+static void check_hints(lrd_table *table, uint64_t index, int slot) {
+  uint64_t word = atomic_load_explicit(&table->bucket[index].slots[slot], memory_order_relaxed);
+  uint32_t count = word ? table->references->count : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t address = lrd_entry_refers_to(lrd_table_entry(word), table->references->at[i]);
+    const lrd_hints *hints = &table->hints[index * count + i];
+    uint32_t low = atomic_load_explicit(&hints->low[slot], memory_order_relaxed);
+    LRD_CHECK(low == (uint32_t)(address >> 4));
+  }
+}
+
+static void check_buckets(lrd_table *table, uint64_t first, uint64_t end) {
+  for (uint64_t i = first; i < end; i++) {
+    for (int slot = 0; slot < LRD_BUCKET_SLOTS; slot++) check_hints(table, i, slot);
   }
 }
 
@@ -56,8 +58,8 @@ static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
     LRD_CHECK(i >= root->moved || length == 0);
     linked += length;
   }
-  check_hints(root, root->moved, root->buckets);
-  if (next) check_hints(next, 0, next->ready);
+  check_buckets(root, root->moved, root->buckets);
+  if (next) check_buckets(next, 0, next->ready);
   for (uint64_t i = 0; next && i < next->ready; i++) {
     linked += lrd_table_chain_length_locked(next, i);
   }

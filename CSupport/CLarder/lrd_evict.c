@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_evict.h"
 
-#include <string.h>
-
 void lrd_evict_foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
   const lrd_policy *policy = cache->policy;
   if (!policy->foresee) return;
@@ -11,10 +9,9 @@ void lrd_evict_foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
   const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_place(victim))]);
-  if (cache->object_offset) {
-    void *owned;
-    memcpy(&owned, (const char *)victim + cache->object_offset, sizeof owned);
-    LRD_PREFETCH(owned);
+  const lrd_references *references = &cache->entry_references;
+  for (uint32_t i = 0; i < references->count; i++) {
+    LRD_PREFETCH((const void *)(uintptr_t)lrd_entry_refers_to(victim, references->at[i]));
   }
 }
 

@@ -17,9 +17,9 @@ static const uint64_t first_buckets = 4;
 static const int buckets_per_insertion = 2;
 
 bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared,
-                    size_t object_offset) {
+                    const lrd_references *references) {
   memset(shard, 0, sizeof *shard);
-  shard->object_offset = object_offset;
+  shard->references = references;
   atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_relaxed);
   lrd_order *order = &shard->order;
   lrd_order_clear(order);
@@ -67,7 +67,7 @@ void lrd_need_drop(lrd_need *need) {
 bool lrd_need_supply(lrd_need *need) {
   lrd_need_drop(need);
   if (need->kind == LRD_NEED_TABLE) {
-    lrd_table *table = lrd_table_create(need->buckets, need->object_offset);
+    lrd_table *table = lrd_table_create(need->buckets, need->references);
     if (table && need->buckets <= first_buckets) lrd_table_make_ready(table);
     need->memory = table;
   } else if (need->kind == LRD_NEED_HISTORY) {
@@ -150,7 +150,7 @@ static void use_supply_locked(lrd_shard *shard, lrd_need *need) LRD_REQUIRES(sha
 
 static bool ask_table(const lrd_shard *shard, lrd_need *need, uint64_t buckets, bool may_wait) {
   need->kind = LRD_NEED_TABLE;
-  need->object_offset = shard->object_offset;
+  need->references = shard->references;
   need->buckets = buckets;
   need->may_wait = may_wait;
   return false;

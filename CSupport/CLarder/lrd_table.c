@@ -7,21 +7,24 @@
 
 _Static_assert(sizeof(lrd_table) % 64 == 0, "buckets follow the table without a gap");
 
-// One main bucket, so that the index of every hash is 0.
-lrd_table lrd_table_empty = {.buckets = 1, .ready = 1, .bucket = {{.link = 0}}};
+static const lrd_references no_references;
 
-lrd_table *lrd_table_create(uint64_t buckets, size_t object_offset) {
+// One main bucket, so that the index of every hash is 0.
+lrd_table lrd_table_empty = {
+    .buckets = 1, .references = &no_references, .ready = 1, .bucket = {{.link = 0}}};
+
+lrd_table *lrd_table_create(uint64_t buckets, const lrd_references *references) {
   uint64_t overflow = buckets / 8 < 4 ? 4 : buckets / 8;
   if (overflow > (1u << 26)) overflow = 1u << 26;
   size_t bytes = sizeof(lrd_table) + (size_t)(buckets + overflow) * sizeof(lrd_bucket);
   size_t hints = bytes;
-  if (object_offset) bytes += (size_t)buckets * sizeof(lrd_hints);
+  bytes += (size_t)buckets * references->count * sizeof(lrd_hints);
   lrd_table *table = lrd_alloc(bytes, _Alignof(lrd_table));
   if (!table) return NULL;
   memset(table, 0, sizeof *table);
   table->buckets = buckets;
-  table->hints = object_offset ? (lrd_hints *)(void *)((char *)table + hints) : NULL;
-  table->object_offset = object_offset;
+  table->hints = references->count ? (lrd_hints *)(void *)((char *)table + hints) : NULL;
+  table->references = references;
   table->base_overflow = overflow;
   table->overflow_capacity = (uint32_t)overflow;
   table->bytes = bytes;
@@ -126,17 +129,17 @@ bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t has
   return false;
 }
 
-/// Stores an entry in a slot, after the hint of its object. Release: whoever finds the entry sees
+/// Stores an entry in a slot, after the hints of its references. Release: whoever finds the entry sees
 /// what was written to it, and a reader of an older chain with this bucket may see the entry, too.
 static void publish(lrd_table *table, _Atomic(uint64_t) *slot, uint64_t word) {
   uint64_t index = ((uintptr_t)slot - (uintptr_t)table->bucket) / sizeof(lrd_bucket);
-  if (table->object_offset && index < table->buckets) {
-    uint64_t object;
-    memcpy(&object, (const char *)lrd_table_entry(word) + table->object_offset, sizeof object);
-    lrd_hints *hints = &table->hints[index];
+  uint32_t count = index < table->buckets ? table->references->count : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t address = lrd_entry_refers_to(lrd_table_entry(word), table->references->at[i]);
+    lrd_hints *hints = &table->hints[index * count + i];
     int place = (int)(slot - table->bucket[index].slots);
-    atomic_store_explicit(&hints->low[place], (uint32_t)(object >> 4), memory_order_relaxed);
-    atomic_store_explicit(&hints->high, (uint32_t)(object >> 36), memory_order_relaxed);
+    atomic_store_explicit(&hints->low[place], (uint32_t)(address >> 4), memory_order_relaxed);
+    atomic_store_explicit(&hints->high, (uint32_t)(address >> 36), memory_order_relaxed);
   }
   atomic_store_explicit(slot, word, memory_order_release);
 }

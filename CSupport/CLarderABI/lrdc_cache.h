@@ -58,6 +58,9 @@ typedef struct lrdc_objects {
   const void *_Nullable value;
 } lrdc_objects;
 
+/// References of an entry: the one to its value, which has the key.
+#define LRDC_REFERENCES 1
+
 typedef struct lrdc_slot {
   lrd_entry entry;
   larder_value *value;

@@ -73,7 +73,7 @@ static lrd_cache *create_core(larder_cache *cache) {
       .shards = cache->config.shards,
       .entry_bytes = sizeof(lrdc_slot),
       .entry_alignment = _Alignof(lrdc_slot),
-      .object_offset = offsetof(lrdc_slot, value),
+      .references = {.count = LRDC_REFERENCES, .at = {{.offset = offsetof(lrdc_slot, value)}}},
       .observed = cache->config.removed != NULL,
       .hooks = {.context = cache, .destroy = destroy_entry, .release = release_cache},
   };

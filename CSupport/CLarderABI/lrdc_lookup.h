@@ -48,7 +48,7 @@ LRD_INLINE larder_value *_Nullable lrdc_find(larder_cache *cache, const lrdc_key
   lrd_cache *core = cache->core;
   lrd_lane *lane = lrd_lane_current(core);
   if (LRD_UNLIKELY(!lane)) return lrdc_find_slowly(cache, key, use, loan);
-  lrd_entry *entry = lrd_find_object(core, lane, key->hash);
+  lrd_entry *entry = lrd_find(core, lane, key->hash, LRDC_REFERENCES);
   if (!entry) {
     if (use) lrd_miss(lane);
     return NULL;

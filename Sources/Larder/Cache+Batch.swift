@@ -53,7 +53,7 @@ extension Cache {
     lrd_prefetch_end(lane)
     var loans = 0
     for place in 0..<group.count {
-      guard let entry = lrd_find(core, lane, group[place].hash) else { continue }
+      guard let entry = lrd_find(core, lane, group[place].hash, 0) else { continue }
       group[place].entry = entry
       lrd_prefetch_entry(entry, Layout.valueOffset + MemoryLayout<Value>.size)
       // There is one left for each key of the group.

@@ -50,7 +50,7 @@ extension Cache {
         lrd_miss(lane)
         return nil
       }
-        if matches(entry, key, hash, lane) && lrd_loan_open(lane) {
+      if matches(entry, key, hash, lane) && lrd_loan_open(lane) {
         defer {
           lrd_loan_close(lane)
           lrd_loan_end(lane)
@@ -99,7 +99,8 @@ extension Cache {
   public func contains(_ key: Key) -> Bool {
     let hash = hasher.hash(key)
     if let lane = lrd_lane_current(core) {
-      guard let entry = lrd_find(core, lane, hash) else { return false }
+      let references = Layout.keyRefers ? Layout.referenceCount : 0
+      guard let entry = lrd_find(core, lane, hash, references) else { return false }
       let found = matches(entry, key, hash, lane)
       lrd_loan_end(lane)
       if found { return true }
@@ -107,10 +108,10 @@ extension Cache {
     return containsSlowly(key, hash)
   }
 
-  /// The entry that may be that of `key`, for callers who will use its value.
+  /// The entry that may be that of a key with this hash, for callers who will use its value.
   @inlinable @inline(__always)
   func find(_ hash: UInt64, _ lane: OpaquePointer) -> UnsafeMutablePointer<lrd_entry>? {
-    Layout.valueIsReference ? lrd_find_object(core, lane, hash) : lrd_find(core, lane, hash)
+    lrd_find(core, lane, hash, Layout.referenceCount)
   }
 
   /// Whether the entry just found has this key. Comparing keys of unknown types runs code that may

@@ -90,7 +90,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       shards: UInt32(clamping: shards ?? 0),
       entry_bytes: options.remembersAge ? Layout.sizeWithAge : Layout.size,
       entry_alignment: Layout.alignment,
-      object_offset: Layout.valueIsReference ? Layout.valueOffset : 0,
+      references: Layout.references,
       observed: onRemoval != nil || powers?.watchesRemovals == true,
       hooks: TypedPairDestroyer<Key, Value>(releaser: powers?.releaser).hooks())
     guard let core = lrd_cache_create(&settings) else {

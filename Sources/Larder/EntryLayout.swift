@@ -6,11 +6,11 @@ public import CLarder
 ///
 /// In specialised code all of this folds to constants.
 @usableFromInline package enum EntryLayout<Key, Value> {
-  @inlinable static var keyOffset: Int {
+  @inlinable package static var keyOffset: Int {
     roundUp(MemoryLayout<lrd_entry>.size, MemoryLayout<Key>.alignment)
   }
 
-  @inlinable static var valueOffset: Int {
+  @inlinable package static var valueOffset: Int {
     roundUp(keyOffset + MemoryLayout<Key>.size, MemoryLayout<Value>.alignment)
   }
 
@@ -24,10 +24,43 @@ public import CLarder
 
   /// Whether a value is, as far as its layout tells, one reference, so that what it points to can
   /// be loaded ahead of its use. Its bits need not be an address.
-  @inlinable package static var valueIsReference: Bool {
-    MemoryLayout<Value>.size == MemoryLayout<UnsafeRawPointer>.size
-      && MemoryLayout<Value>.alignment == MemoryLayout<UnsafeRawPointer>.alignment
-      && !_isPOD(Value.self)
+  @inlinable package static var valueIsReference: Bool { isReference(Value.self) }
+
+  /// How many references of a pair a hit follows: the key's when it compares keys, the value's when
+  /// it copies the value.
+  @inlinable static var referenceCount: UInt32 {
+    (keyRefers ? 1 : 0) + (isReference(Value.self) || Value.self == String.self ? 1 : 0)
+  }
+
+  @inlinable static var keyRefers: Bool { isReference(Key.self) || Key.self == String.self }
+
+  package static var references: lrd_references {
+    var references = lrd_references()
+    // A string is compared by its bytes, 32 behind the object they are in; copying retains that.
+    if let key = reference(in: Key.self, at: keyOffset, skippingInStrings: 32) {
+      references.at.0 = key
+      references.count = 1
+    }
+    if let value = reference(in: Value.self, at: valueOffset, skippingInStrings: 0) {
+      if references.count == 0 { references.at.0 = value } else { references.at.1 = value }
+      references.count += 1
+    }
+    return references
+  }
+
+  /// The reference that a key or value is, or that a string has in its second word, if it is not
+  /// short enough to be in there itself.
+  private static func reference<Part>(
+    in part: Part.Type, at offset: Int, skippingInStrings skip: UInt32
+  ) -> lrd_reference? {
+    if isReference(part) { return lrd_reference(offset: UInt32(offset), skip: 0) }
+    return part == String.self ? lrd_reference(offset: UInt32(offset + 8), skip: skip) : nil
+  }
+
+  @inlinable static func isReference<Part>(_ part: Part.Type) -> Bool {
+    MemoryLayout<Part>.size == MemoryLayout<UnsafeRawPointer>.size
+      && MemoryLayout<Part>.alignment == MemoryLayout<UnsafeRawPointer>.alignment
+      && !_isPOD(part)
   }
 
   static var alignment: Int {

@@ -14,9 +14,9 @@ final class Shelf {
   private(set) var items: [lrdt_item] = []
   private(set) var chunksAdded = 0
 
-  /// A table whose entries have their key for a reference, so that hints are kept and checked.
+  /// A table whose entries have two references, so that hints are kept and checked.
   private static func newTable(_ buckets: Int) -> OpaquePointer {
-    lrd_table_create(UInt64(buckets), MemoryLayout<lrd_entry>.size)!
+    lrd_table_create(UInt64(buckets), lrdt_two_references())!
   }
 
   /// An empty shard with a table of `buckets` buckets.

@@ -170,7 +170,9 @@ struct TableTests {
   func index() {
     var random = SplitMix64(seed: 5)
     let sizes = Array(1...40) + [64, 100, 1_000, 4_096, 1 << 20, 3 << 20]
-    let tables = sizes.map { (size: UInt64($0), table: lrd_table_create(UInt64($0), 0)!) }
+    let tables = sizes.map {
+      (size: UInt64($0), table: lrd_table_create(UInt64($0), lrdt_two_references())!)
+    }
     defer { for entry in tables { lrd_table_destroy(entry.table) } }
     var hashes = (0..<300).map { _ in random.next() } + [0, .max, 1 << 63, (1 << 63) - 1, 0xffff]
     for (size, _) in tables {  // Both sides of the border between the first buckets and the last.

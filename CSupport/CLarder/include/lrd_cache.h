@@ -107,10 +107,8 @@ typedef struct lrd_options {
   uint32_t shards; // rounded up to a power of two, at most LRD_SHARDS_MOST; 0: the core chooses
   size_t entry_bytes;
   size_t entry_alignment;
-  /// Where in an entry there is a reference to what a hit and the destruction of the pair touch, to
-  /// be loaded ahead; 0 for none. The bits there need not be a valid address.
-  size_t object_offset;
-  bool observed; // removed entries are shown to the caller before they are retired
+  lrd_references references; // what hits and destructions touch, to be loaded ahead
+  bool observed;             // removed entries are shown to the caller before they are retired
   lrd_hooks hooks;
 } lrd_options;
 
@@ -124,7 +122,7 @@ typedef struct lrd_cache {
   void *_Nullable shared; // the policy's
   _Atomic(lrd_lanes *) lanes;
   lrd_hooks hooks;
-  size_t object_offset; // as in the options
+  lrd_references entry_references; // as in the options
 
   _Alignas(LRD_LINE_PAIR) lrd_pool pool;
   lrd_budget budget;

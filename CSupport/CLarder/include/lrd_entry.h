@@ -21,6 +21,8 @@
 
 #include "lrd_base.h"
 
+#include <string.h>
+
 #pragma clang assume_nonnull begin
 
 /// No slot: the end of a list or a chain.
@@ -56,6 +58,28 @@ typedef struct lrd_chain {
   uint32_t count;
   uint64_t cost;
 } lrd_chain;
+
+#define LRD_REFERENCES_MOST 2
+
+/// Memory outside of an entry that a hit on it reads: `skip` bytes behind the address which is in
+/// the entry at `offset`. The bits there need not be an address, and the upper 16 do not count.
+typedef struct lrd_reference {
+  uint32_t offset;
+  uint32_t skip;
+} lrd_reference;
+
+/// All such memory of the entries of one cache. Constant once the cache is made.
+typedef struct lrd_references {
+  uint32_t count;
+  lrd_reference at[LRD_REFERENCES_MOST];
+} lrd_references;
+
+/// Where what a reference of an entry refers to is, if it is an address.
+LRD_INLINE uint64_t lrd_entry_refers_to(const lrd_entry *entry, lrd_reference reference) {
+  uint64_t bits;
+  memcpy(&bits, (const char *)entry + reference.offset, sizeof bits);
+  return (bits & (((uint64_t)1 << 48) - 1)) + reference.skip;
+}
 
 /// The hash as far as placement needs it: bits 16..63, the rest 0.
 LRD_INLINE uint64_t lrd_entry_place(const lrd_entry *entry) LRD_NONBLOCKING {

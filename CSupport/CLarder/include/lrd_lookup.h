@@ -47,9 +47,11 @@ LRD_INLINE void lrd_hazard_clear(_Atomic(uintptr_t) *slot) LRD_NONBLOCKING {
 lrd_entry *_Nullable lrd_find_slow(lrd_cache *cache, lrd_lane *lane,
                                    uint64_t hash) LRD_COLD LRD_NONBLOCKING;
 
-/// lrd_find() and lrd_find_object().
-LRD_INLINE lrd_entry *_Nullable lrd_find_with(lrd_cache *cache, lrd_lane *lane, uint64_t hash,
-                                              bool hinted) LRD_NONBLOCKING {
+/// An entry whose hash may be `hash`, safe to read until lrd_loan_end(); NULL when there is none.
+/// A caller whose key differs asks lrd_find_slow(), which compares hashes. What the entry refers to
+/// loads together with it; `references` is their number, or 0 where it is of no use.
+LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint64_t hash,
+                                         uint32_t references) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
   lrd_hazard *hazard = lane->thread->top;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
@@ -60,7 +62,7 @@ LRD_INLINE lrd_entry *_Nullable lrd_find_with(lrd_cache *cache, lrd_lane *lane, 
   if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_acquire) != root)) goto slow;
   uint64_t index = lrd_table_index(root, hash);
   lrd_bucket *bucket = &root->bucket[index];
-  if (hinted) LRD_PREFETCH(&root->hints[index]);
+  if (references) LRD_PREFETCH(&root->hints[index * references]);
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
   if (LRD_LIKELY(bits)) {
@@ -68,7 +70,9 @@ LRD_INLINE lrd_entry *_Nullable lrd_find_with(lrd_cache *cache, lrd_lane *lane, 
     _Atomic(uint64_t) *slot = &bucket->slots[place];
     uint64_t word = atomic_load_explicit(slot, memory_order_acquire);
     entry = lrd_table_entry(word);
-    if (hinted) lrd_hints_prefetch(&root->hints[index], place);
+    for (uint32_t i = 0; i < references; i++) {
+      lrd_hints_prefetch(&root->hints[index * references + i], place);
+    }
     lrd_hazard_set(&hazard->entry, entry);
     // Unchanged slot and root: the entry was linked after its hazard could be seen. Acquire
     // again: the same word may by now stand for a later entry in the same memory.
@@ -87,20 +91,6 @@ LRD_INLINE lrd_entry *_Nullable lrd_find_with(lrd_cache *cache, lrd_lane *lane, 
   return entry;
 slow:
   return lrd_find_slow(cache, lane, hash);
-}
-
-/// An entry whose hash may be `hash`, safe to read until lrd_loan_end(); NULL when there is none.
-/// A caller whose key differs asks lrd_find_slow(), which compares hashes.
-LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane,
-                                         uint64_t hash) LRD_NONBLOCKING {
-  return lrd_find_with(cache, lane, hash, false);
-}
-
-/// lrd_find() for callers that will touch the object too: begins to load it together with the
-/// entry. Only for caches made with an object_offset.
-LRD_INLINE lrd_entry *_Nullable lrd_find_object(lrd_cache *cache, lrd_lane *lane,
-                                                uint64_t hash) LRD_NONBLOCKING {
-  return lrd_find_with(cache, lane, hash, true);
 }
 
 /// Makes the entry just found a loan that lookups by user code leave alone: `==`, a closure.

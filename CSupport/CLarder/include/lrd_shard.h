@@ -6,9 +6,9 @@
  *       its state is LINKED.
  *   I2  `count` and `cost` are the number of those entries and the sum of their costs.
  *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
- *   I4  `retired` and `proven` hold unlinked entries only, and their counts are right; `held` is empty
- *       when `proven` is.
- *   I5  Every entry in a main bucket has the hint of its object, but for the upper bits.
+ *   I4  `retired` and `proven` hold unlinked entries only, and their counts are right; `held` is
+ *       empty when `proven` is.
+ *   I5  Every entry in a main bucket has the hints of its references, but for the upper bits.
  * LOCKING
  *   `lock` guards every field but `root` and the hints beside it. It is a leaf: its holder takes no
  *   other lock but those of the same cache's next shards (lrd_change_empty(), fork), allocates and
@@ -20,8 +20,8 @@
  *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
  *   shard swaps in another root: readers therefore check, after publishing an entry's hazard, not
  *   only the slot but also that the root has not changed.
- *   `bucket`, `buckets` and `hints` are written after the root (relaxed) and tell what to load ahead
- *   of the lock, where the root itself must not be followed: whatever a thread sees of them,
+ *   `bucket`, `buckets` and `hints` are written after the root (relaxed) and tell what to load
+ *   ahead of the lock, where the root itself must not be followed: whatever a thread sees of them,
  *   nothing is read there.
  * LINES
  *   A change of a shard that another processor changed last waits for each line that both write.
@@ -68,7 +68,7 @@ typedef struct lrd_shard {
   _Atomic(uintptr_t) bucket; // address of the root's first bucket, and the number of its buckets
   _Atomic(uint64_t) buckets;
   _Atomic(uintptr_t) hints; // address of the root's first hints, 0 for none
-  size_t object_offset;     // of the reference in an entry; constant
+  const lrd_references *references;
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint32_t guarded;  // entries a scan found in readers' hands, all still in `retired`
@@ -94,22 +94,22 @@ typedef enum lrd_need_kind {
 } lrd_need_kind;
 
 typedef struct lrd_need {
-  lrd_need_kind kind;         // what is missing
-  lrd_table *_Nullable table; // that needs the overflow chunk
-  uint64_t buckets;           // of the new table
-  size_t object_offset;       // of its entries
-  size_t bytes;               // of the new chunk or history
-  bool may_wait;              // the insertion can go on without it
-  bool wait;                  // set by the caller: go on without what may wait
-  lrd_need_kind supplied;     // what `memory` is
+  lrd_need_kind kind;                         // what is missing
+  lrd_table *_Nullable table;                 // that needs the overflow chunk
+  uint64_t buckets;                           // of the new table
+  const lrd_references *_Nullable references; // of its entries
+  size_t bytes;                               // of the new chunk or history
+  bool may_wait;                              // the insertion can go on without it
+  bool wait;                                  // set by the caller: go on without what may wait
+  lrd_need_kind supplied;                     // what `memory` is
   void *_Nullable memory;
   size_t memory_bytes;
 } lrd_need;
 
-/// Makes an empty shard of entries with a reference at `object_offset`, 0 for none. False without
-/// memory for what the policy keeps in it.
+/// Makes an empty shard, for entries with such references. False without memory for what the policy
+/// keeps in it.
 bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *_Nullable shared,
-                    size_t object_offset);
+                    const lrd_references *references);
 
 /// Frees all tables, and what the policy keeps. The shard must hold no entry, and no reader may be
 /// inside.
@@ -192,7 +192,8 @@ static inline void lrd_shard_foresee(lrd_shard *shard, uint64_t hash) {
   uint64_t index = (uint64_t)(((unsigned __int128)hash * buckets) >> 64);
   LRD_PREFETCH((const void *)(first + index * sizeof(lrd_bucket)));
   uintptr_t hints = atomic_load_explicit(&shard->hints, memory_order_relaxed);
-  if (hints) LRD_PREFETCH((const void *)(hints + index * sizeof(lrd_hints)));
+  size_t stride = shard->references->count * sizeof(lrd_hints);
+  if (hints) LRD_PREFETCH((const void *)(hints + index * stride));
 }
 
 /// A walk over the linked entries of one hash, while the lock is held and nothing is changed. Equal

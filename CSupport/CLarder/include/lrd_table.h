@@ -22,17 +22,18 @@
  *   costs no operation more than a few buckets.
  *
  * HINTS
- *   A hit on a large cache waits for the bucket, then for the entry, then for the object the entry
- *   refers to. Where entries have a reference to an object, each main bucket has hints of where its
- *   objects are, in a line that loads together with the bucket, so that object and entry can load
- *   together too. A hint is stored before its slot and never trusted: a wrong one loads in vain.
+ *   A hit on a large cache waits for the bucket, then for the entry, then for what the entry refers
+ *   to: the bytes of a string, an object. Where entries have such references, each main bucket has
+ *   hints of where these lead, in a line that loads together with the bucket, so that entry, string
+ *   and object can load together too. A hint is stored before its slot and never trusted: a wrong
+ *   one loads in vain.
  *
  * FIELDS
  *   slot, link     shard's lock to write (release), readers load (acquire)
  *   hints          shard's lock to write, read by all (both relaxed)
  *   next           set once under the lock (release) before the first MOVED; readers load (acquire)
  *   all others     shard's lock; `buckets`, `hints` and the chunks' addresses are constant once
- *                  readable */
+ *                  readable, `references` always */
 #pragma once
 
 #include "lrd_entry.h"
@@ -61,8 +62,8 @@ typedef struct lrd_bucket {
   _Atomic(uint64_t) link;
 } lrd_bucket;
 
-/// Where the objects of a bucket's entries are: upper 32 bits and, slot by slot, lower 32 bits of
-/// their addresses in units of 16 bytes. Objects of one program mostly share the upper bits.
+/// Where one reference of each of a bucket's entries leads: upper 32 bits and, slot by slot, lower
+/// 32 bits of the addresses in units of 16 bytes. A program's objects mostly share the upper bits.
 typedef struct lrd_hints {
   _Atomic(uint32_t) low[LRD_BUCKET_SLOTS];
   _Atomic(uint32_t) high;
@@ -70,9 +71,9 @@ typedef struct lrd_hints {
 
 typedef struct lrd_table {
   _Alignas(64) uint64_t buckets; // in the main part
-  lrd_hints *_Nullable hints;    // one for each main bucket, behind all buckets; NULL for none
-  size_t object_offset;          // of the reference in an entry; 0 for none
-  uint64_t base_overflow;        // overflow buckets right behind the main part
+  lrd_hints *_Nullable hints;    // one for each reference of each main bucket, behind all buckets
+  const lrd_references *references;
+  uint64_t base_overflow; // overflow buckets right behind the main part
   _Atomic(struct lrd_table *_Nullable) next;
   struct lrd_table *_Nullable retired_next;
   uint64_t moved; // buckets below are in `next` already
@@ -157,10 +158,9 @@ LRD_INLINE void lrd_hints_prefetch(const lrd_hints *hints, int slot) LRD_NONBLOC
   LRD_PREFETCH((const void *)(uintptr_t)((high << 32 | low) << 4));
 }
 
-/// A table of `buckets` buckets; its memory is cleared as it comes into reach. Entries have a
-/// reference at `object_offset`, which need not be an address; 0 when they have none. NULL without
-/// memory.
-lrd_table *_Nullable lrd_table_create(uint64_t buckets, size_t object_offset);
+/// A table of `buckets` buckets, for entries with such references; its memory is cleared as it comes
+/// into reach. NULL without memory.
+lrd_table *_Nullable lrd_table_create(uint64_t buckets, const lrd_references *references);
 
 /// Clears all buckets at once: for a first table, which has no predecessor to move out of.
 void lrd_table_make_ready(lrd_table *table);

@@ -7,6 +7,9 @@
 
 #pragma clang assume_nonnull begin
 
+/// Two references of an entry: to where its key points, as if it were an address, and behind that.
+const lrd_references *lrdt_two_references(void);
+
 /// Where tests keep an entry's whole hash, as its key.
 static inline uint64_t *lrdt_entry_key(lrd_entry *entry) {
   return (uint64_t *)(entry + 1);
