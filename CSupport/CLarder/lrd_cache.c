@@ -89,6 +89,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->shard_mask = shards_of(options) - 1;
   cache->policy = options->policy;
   cache->hits_most = options->policy->hits_most;
+  LRD_ASSERT(options->references.count <= LRD_REFERENCES_MOST);
   cache->entry_references = options->references;
   size_t extra = lrd_round_up(options->entry_bytes, 8);
   if (!open_shards(cache) || !lrd_pool_open(&cache->pool, extra + options->policy->entry_bytes,

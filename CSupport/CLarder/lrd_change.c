@@ -32,7 +32,7 @@ void lrd_change_cancel(lrd_cache *cache, lrd_shard *shard) {
 }
 
 void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
-  if (entry) lrd_evict_note_locked(cache, shard, entry);
+  if (entry) lrd_note_hit_locked(cache, shard, entry);
   if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
 }
 
@@ -116,8 +116,11 @@ static lrd_result refuse_costly(lrd_cache *cache, lrd_shard *shard, lrd_change *
 static lrd_result make_room(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_change *change,
                             lrd_entry *old, lrd_chain *victims, lrd_shortage shortage,
                             bool exhausted) LRD_RELEASE(shard->lock) {
-  if (exhausted && old) {
-    // Only the old value is left here and the new one is too large beside other shards' entries.
+  // An old value that costs nothing would go in vain, and is passed over in other shards' search for
+  // room: it stays until its successor is in.
+  bool frees = old && (old->cost || !cache->policy->pass);
+  if (exhausted && frees) {
+    // Nothing else here frees cost, and the new value is too large beside other shards' entries.
     lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_REPLACED, victims);
     shard->counters.removals++; // until the new value is stored, if it is
     change->replaced = true;
@@ -127,7 +130,7 @@ static lrd_result make_room(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, 
   release_room(cache, victims);
   pass_on_locked(cache, shard, change, victims);
   unlock(cache, shard);
-  if (exhausted && !old) steal_room(cache, lane, change, shortage);
+  if (exhausted && !frees) steal_room(cache, lane, change, shortage);
   return LRD_AGAIN;
 }
 
@@ -146,7 +149,7 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     return LRD_AGAIN;
   }
   // A replacement is a use: where order follows use, room is taken from the old value last.
-  if (old) lrd_evict_note_locked(cache, shard, old);
+  if (old) lrd_note_hit_locked(cache, shard, old);
   lrd_chain victims = {0};
   uint64_t freed = old ? 1 : 0;
   uint64_t freed_cost = old ? old->cost : 0;

@@ -15,24 +15,12 @@ void lrd_evict_foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
   }
 }
 
-void lrd_evict_note_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry) {
+void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry) {
   if (cache->hits_most == LRD_HITS_BATCHED) {
     cache->policy->access(&shard->order, &cache->pool, &entry, 1);
   } else {
     lrd_entry_count_hit(entry, cache->hits_most);
   }
-}
-
-/// Lets others be the next to go: as hits do, or else by a new place in the order.
-static void pass_over_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint32_t id)
-    LRD_REQUIRES(shard->lock) {
-  for (int hits = 0; hits < LRD_PASSING_HITS; hits++) {
-    lrd_evict_note_locked(cache, shard, entry);
-    if (cache->policy->victim(&shard->order, &cache->pool) != id) return;
-  }
-  if (cache->policy->by_hits) return;
-  lrd_shard_displace_locked(shard, cache->policy, &cache->pool, entry);
-  lrd_shard_restore_locked(shard, cache->policy, &cache->pool, entry);
 }
 
 /// The next to go for want of cost, or of a place; NULL when nothing here would help.
@@ -47,7 +35,7 @@ static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *s
       lrd_shard_displace_locked(shard, cache->policy, &cache->pool, spared);
     } else if (wants_cost && !entry->cost && passed < LRD_PASSED_OVER_MOST) {
       passed++;
-      pass_over_locked(cache, shard, entry, id);
+      cache->policy->pass(&shard->order, &cache->pool, entry);
     } else {
       return entry;
     }
@@ -61,7 +49,7 @@ static int kind_of(uint8_t reason, lrd_shortage shortage) {
 
 bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
                       lrd_shortage shortage, lrd_chain *victims) {
-  bool wants_cost = shortage == LRD_COST_SHORT && !cache->policy->by_cost;
+  bool wants_cost = shortage == LRD_COST_SHORT && cache->policy->pass;
   lrd_entry *victim = choose_locked(cache, shard, spared, wants_cost);
   if (!victim) return false;
   lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, victim, reason, victims);

@@ -2,9 +2,9 @@
 /* lrd_evict.h — which entry goes, and its going; the inner side of lrd_change.h.
  *
  * The policy names the victim. Where cost is wanted, entries of cost 0 are passed over: to evict
- * them would free none. What is passed over counts as used, or, where that does not help, as
- * inserted anew. An eviction passes over LRD_PASSED_OVER_MOST entries at most and then takes what
- * is named, so that its steps are bounded; policies that go by cost are not interfered with. */
+ * them would free none. The policy lets others go first (`pass` of lrd_policy). An eviction passes
+ * over LRD_PASSED_OVER_MOST entries at most and then takes what is named, so that its steps are
+ * bounded; policies that go by cost are not interfered with. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -12,9 +12,6 @@
 #pragma clang assume_nonnull begin
 
 #define LRD_PASSED_OVER_MOST 16
-/// Hits that what is passed over is given at most: enough under any policy with a clock.
-#define LRD_PASSING_HITS 3
-
 /// Begins to load what evicting the next victim will touch: what surrounds it in the order, its
 /// slot in the table, and what its destruction begins with. The entry itself is on its way since
 /// the insertion before, as the neighbour of the victim then. `hash` is that of the insertion.
@@ -22,7 +19,7 @@ void lrd_evict_foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
 /// Notes one hit as the policy wants it.
-void lrd_evict_note_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry)
+void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry)
     LRD_REQUIRES(shard->lock);
 
 /// Evicts one entry other than `spared`, whose state becomes `reason`, because of `shortage`. False

@@ -41,6 +41,10 @@ uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool) {
   return lrd_queues_coldest(order, pool);
 }
 
+void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_order_move(order, entry->queue, lrd_pool_slots(pool), entry);
+}
+
 uint32_t lrd_queues_foresee(const lrd_order *order, lrd_pool *pool, uint64_t place) {
   (void)place;
   uint32_t id = lrd_queues_coldest(order, pool);

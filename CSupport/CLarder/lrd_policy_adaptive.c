@@ -270,6 +270,10 @@ static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
   }
 }
 
+static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_order_pass(order, lrd_pool_slots(pool), entry, entry->queue == MAIN ? YOUNG : MAIN);
+}
+
 static bool adaptive_create(void **shared, lrd_amount limits, uint32_t shards) {
   (void)limits;
   *shared = lrd_advisor_create(shards);
@@ -318,6 +322,7 @@ static const lrd_policy adaptive_policy = {
     .insert = adaptive_insert,
     .remove = adaptive_remove,
     .victim = adaptive_victim,
+    .pass = adaptive_pass,
     .foresee = adaptive_foresee,
     .replace = adaptive_replace,
     .drain = lrd_queues_drain,

@@ -21,6 +21,7 @@ static const lrd_policy clock_policy = {
     .insert = lrd_queues_insert,
     .remove = lrd_queues_remove,
     .victim = clock_victim,
+    .pass = lrd_queues_pass,
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };

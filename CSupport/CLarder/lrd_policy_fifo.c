@@ -8,6 +8,7 @@ static const lrd_policy fifo = {
     .insert = lrd_queues_insert,
     .remove = lrd_queues_remove,
     .victim = lrd_queues_victim,
+    .pass = lrd_queues_pass,
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };

@@ -93,6 +93,15 @@ static void lfu_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entri
   }
 }
 
+/// Gives the entry the uses of the next hotter one: the fewest by which another goes first.
+static void lfu_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  if (entry->prev == LRD_NIL) return;
+  uint8_t uses = lrd_entry_bits(lrd_slots_entry(slots, entry->prev));
+  uint32_t id = unlink(order, slots, entry);
+  link(order, slots, entry, id, uses);
+}
+
 static void lfu_check(const lrd_order *order, lrd_pool *pool) {
   lrd_queues_check(order, pool);
   const lfu_state *state = order->state;
@@ -118,7 +127,6 @@ static void lfu_check(const lrd_order *order, lrd_pool *pool) {
 static const lrd_policy lfu = {
     .name = "lfu",
     .hits_most = LRD_HITS_BATCHED,
-    .by_hits = true,
     .steps_most = 1,
     .state_bytes = sizeof(lfu_state),
     .open = lfu_open,
@@ -127,6 +135,7 @@ static const lrd_policy lfu = {
     .replace = lfu_replace,
     .access = lfu_access,
     .victim = lrd_queues_victim,
+    .pass = lfu_pass,
     .foresee = lrd_queues_foresee,
     .drain = lrd_queues_drain,
     .hottest = lrd_queues_hottest,

@@ -26,6 +26,7 @@ static const lrd_policy lru = {
     .remove = lrd_queues_remove,
     .access = lru_access,
     .victim = lrd_queues_victim,
+    .pass = lrd_queues_pass,
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };

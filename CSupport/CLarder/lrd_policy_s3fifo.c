@@ -77,6 +77,10 @@ static uint32_t s3_victim(lrd_order *order, lrd_pool *pool) {
   }
 }
 
+static void s3_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_order_pass(order, lrd_pool_slots(pool), entry, entry->queue == MAIN ? SMALL : MAIN);
+}
+
 static void s3_check(const lrd_order *order, lrd_pool *pool) {
   lrd_queues_check(order, pool);
   LRD_CHECK(order->queue[2].size.count == 0);
@@ -93,6 +97,7 @@ static const lrd_policy s3fifo = {
     .insert = s3_insert,
     .remove = s3_remove,
     .victim = s3_victim,
+    .pass = s3_pass,
     LRD_POLICY_OF_QUEUES,
     .check = s3_check,
 };

@@ -46,6 +46,13 @@ static uint32_t sieve_victim(lrd_order *order, lrd_pool *pool) {
   return LRD_NIL;
 }
 
+static void sieve_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  (void)order;
+  (void)pool;
+  // The hand takes it away and moves on.
+  lrd_entry_set_bits(entry, 1);
+}
+
 static uint32_t sieve_foresee(const lrd_order *order, lrd_pool *pool, uint64_t place) {
   (void)place;
   uint32_t id = position(order);
@@ -94,6 +101,7 @@ static const lrd_policy sieve = {
     .remove = sieve_remove,
     .replace = lrd_queues_replace,
     .victim = sieve_victim,
+    .pass = sieve_pass,
     .foresee = sieve_foresee,
     .drain = lrd_queues_drain,
     .hottest = sieve_hottest,

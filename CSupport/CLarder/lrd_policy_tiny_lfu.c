@@ -180,6 +180,12 @@ static uint32_t tiny_victim(lrd_order *order, lrd_pool *pool) {
   return admitted ? victim : candidate;
 }
 
+static void tiny_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  if (order->hand != LRD_NIL && lrd_slots_entry(slots, order->hand) == entry) order->hand = LRD_NIL;
+  lrd_order_move(order, entry->queue == WINDOW ? WINDOW : PROTECTED, slots, entry);
+}
+
 static const lrd_policy tiny_lfu = {
     .name = "tinyLFU",
     .hits_most = LRD_HITS_BATCHED,
@@ -192,6 +198,7 @@ static const lrd_policy tiny_lfu = {
     .remove = tiny_remove,
     .access = tiny_access,
     .victim = tiny_victim,
+    .pass = tiny_pass,
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };

@@ -59,6 +59,10 @@ static uint32_t two_victim(lrd_order *order, lrd_pool *pool) {
   return from_in ? in->list.tail : main->list.tail;
 }
 
+static void two_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_order_pass(order, lrd_pool_slots(pool), entry, entry->queue == MAIN ? IN : MAIN);
+}
+
 static const lrd_policy two_queue = {
     .name = "twoQueue",
     .hits_most = LRD_HITS_BATCHED,
@@ -70,6 +74,7 @@ static const lrd_policy two_queue = {
     .remove = two_remove,
     .access = two_access,
     .victim = two_victim,
+    .pass = two_pass,
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };

@@ -129,8 +129,8 @@ bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t has
   return false;
 }
 
-/// Stores an entry in a slot, after the hints of its references. Release: whoever finds the entry sees
-/// what was written to it, and a reader of an older chain with this bucket may see the entry, too.
+/// Stores an entry in a slot, after the hints of its references. Release: whoever finds the entry
+/// sees what was written to it, and a reader of an older chain with this bucket may find it, too.
 static void publish(lrd_table *table, _Atomic(uint64_t) *slot, uint64_t word) {
   uint64_t index = ((uintptr_t)slot - (uintptr_t)table->bucket) / sizeof(lrd_bucket);
   uint32_t count = index < table->buckets ? table->references->count : 0;

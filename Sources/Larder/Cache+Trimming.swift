@@ -58,7 +58,8 @@ extension Cache {
     trim(UInt64(count), .max)
   }
 
-  /// Evicts, in the policy's order, until the costs sum up to at most `cost`.
+  /// Evicts, in the policy's order, until the costs sum up to at most `cost`. Entries of cost 0 are
+  /// passed over as <doc:ChoosingLimits> tells.
   ///
   /// - Parameter cost: The total cost to keep. Must not be negative.
   /// - Complexity: O(1) for each entry evicted; locks one shard for a few entries at a time.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrdt_inside.h"
 
+#include "lrdt_items.h"
+
 #include <stdlib.h>
 
 lrd_lock *lrdt_lock_create(void) {
@@ -58,6 +60,7 @@ lrd_cache *lrdt_cache_create_with(const lrd_policy *policy, uint32_t shards, siz
                          .shards = shards,
                          .entry_bytes = entry_bytes,
                          .entry_alignment = 8,
+                         .references = *lrdt_two_references(),
                          .hooks = {.destroy = destroy_nothing, .release = release_nothing}};
   return lrd_cache_create(&options);
 }

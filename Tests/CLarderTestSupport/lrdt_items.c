@@ -28,7 +28,7 @@ static bool is_of_hash(const lrdt_item *items, size_t count, const lrd_entry *en
 
 const char *lrdt_item_find(lrd_cache *cache, lrd_lane *lane, const lrdt_item *item,
                            const lrdt_item *items, size_t count) {
-  lrd_entry *found = lrd_find(cache, lane, item->hash, 0);
+  lrd_entry *found = lrd_find(cache, lane, item->hash, 2);
   if (found && !lrd_entry_may_match(found, item->hash))
     found = lrd_find_slow(cache, lane, item->hash);
   const char *fault = NULL;

@@ -67,7 +67,7 @@ static lrd_entry *stored(const lrdt_item *item) {
 /// A whole lookup, as the layer above does it, with the whole hash for a key; the loan is not
 /// ended.
 static lrd_entry *look_up(lrdt_play *play, uint64_t hash) LRD_UNCHECKED_LOCKS {
-  lrd_entry *found = lrd_find(play->cache, play->lane, hash, 0);
+  lrd_entry *found = lrd_find(play->cache, play->lane, hash, 2);
   if (!found || *lrdt_entry_key(found) == hash) return found;
   found = lrd_find_slow(play->cache, play->lane, hash);
   if (!found || *lrdt_entry_key(found) == hash) return found;

@@ -132,13 +132,7 @@ public struct ModelCache {
   private mutating func passOver(_ victim: Int, _ passed: inout Int) -> Bool {
     if ordersByCost || stored[victim]!.cost > 0 || passed == 16 { return false }
     passed += 1
-    for _ in 0..<3 {
-      policy.hit(victim)
-      if policy.victim() != victim { return true }
-    }
-    if policy.countsUses { return true }
-    policy.remove(victim, evicted: false)
-    policy.insert(victim, cost: 0)
+    policy.pass(victim)
     return true
   }
 

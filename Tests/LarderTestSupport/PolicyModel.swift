@@ -5,8 +5,6 @@ import Larder
 ///
 /// It knows keys and costs, no values and no limits but those its queues depend on.
 public protocol PolicyModel {
-  /// Whether an entry's place is the number of its uses.
-  var countsUses: Bool { get }
   /// Keys in the order snapshots list them, coldest first.
   var order: [Int] { get }
   mutating func hit(_ key: Int)
@@ -16,13 +14,15 @@ public protocol PolicyModel {
   mutating func remove(_ key: Int, evicted: Bool)
   /// The key to evict next. May move others.
   mutating func victim() -> Int?
+  /// Lets others be named before this key, which costs nothing. For models of caches with costs.
+  mutating func pass(_ key: Int)
   mutating func removeAll()
   /// An insertion begins.
   mutating func prepare()
 }
 
 extension PolicyModel {
-  public var countsUses: Bool { false }
+  public mutating func pass(_ key: Int) {}
   public mutating func replace(_ key: Int, cost: Int) {}
   public mutating func hit(_ key: Int) {}
   public mutating func prepare() {}
@@ -53,6 +53,10 @@ extension EvictionPolicy {
 struct FIFOModel: PolicyModel {
   var order: [Int] = []
 
+  mutating func pass(_ key: Int) {
+    remove(key, evicted: false)
+    order.append(key)
+  }
   mutating func insert(_ key: Int, cost: Int) { order.append(key) }
   mutating func remove(_ key: Int, evicted: Bool) { order.removeAll { $0 == key } }
   mutating func victim() -> Int? { order.first }
@@ -62,6 +66,7 @@ struct FIFOModel: PolicyModel {
 struct LRUModel: PolicyModel {
   var order: [Int] = []
 
+  mutating func pass(_ key: Int) { hit(key) }
   mutating func hit(_ key: Int) {
     remove(key, evicted: false)
     order.append(key)
@@ -73,7 +78,6 @@ struct LRUModel: PolicyModel {
 }
 
 struct LFUModel: PolicyModel {
-  let countsUses = true
   var uses: [(key: Int, uses: Int)] = []
 
   var order: [Int] { uses.map(\.key) }
@@ -84,6 +88,13 @@ struct LFUModel: PolicyModel {
     let count = uses.first { $0.key == key }!.uses
     remove(key, evicted: false)
     add(key, min(count + 1, 255))
+  }
+  mutating func pass(_ key: Int) {
+    guard let next = uses.firstIndex(where: { $0.key == key }).map({ $0 + 1 }), next < uses.count
+    else { return }
+    let count = uses[next].uses
+    remove(key, evicted: false)
+    add(key, count)
   }
   mutating func insert(_ key: Int, cost: Int) { add(key, 1) }
   mutating func remove(_ key: Int, evicted: Bool) { uses.removeAll { $0.key == key } }

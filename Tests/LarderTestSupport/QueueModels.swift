@@ -14,6 +14,11 @@ struct CountedQueue {
     }
   }
   mutating func remove(_ key: Int) { entries.removeAll { $0.key == key } }
+
+  /// Takes a key out with its hits.
+  mutating func take(_ key: Int) -> (key: Int, hits: Int)? {
+    entries.firstIndex { $0.key == key }.map { entries.remove(at: $0) }
+  }
 }
 
 struct ClockModel: PolicyModel {
@@ -21,6 +26,7 @@ struct ClockModel: PolicyModel {
 
   var order: [Int] { queue.keys }
   mutating func hit(_ key: Int) { queue.hit(key, most: 1) }
+  mutating func pass(_ key: Int) { queue.entries.append(queue.take(key)!) }
   mutating func insert(_ key: Int, cost: Int) { queue.entries.append((key, 0)) }
   mutating func remove(_ key: Int, evicted: Bool) { queue.remove(key) }
   mutating func victim() -> Int? {
@@ -43,6 +49,7 @@ struct SieveModel: PolicyModel {
     return Array(queue.keys[start...] + queue.keys[..<start])
   }
   mutating func hit(_ key: Int) { queue.hit(key, most: 1) }
+  mutating func pass(_ key: Int) { hit(key) }
   mutating func insert(_ key: Int, cost: Int) {
     if hand >= queue.entries.count { hand = 0 }
     queue.entries.append((key, 0))

@@ -130,6 +130,56 @@ struct CostTests {
     #expect(cache.count == 3, "want of places does not")
   }
 
+  @Test("LFU passes one free entry over, however often the others were used")
+  func sparedByLFU() {
+    let cache = Cache<Int, Int>(totalCostLimit: 20, policy: .lfu)
+    cache.insert(0, forKey: 0, cost: 20)
+    for _ in 0..<60 { _ = cache[0] }
+    cache.insert(1, forKey: 1, cost: 0)
+    cache.insert(2, forKey: 2, cost: 5)
+    #expect(cache.contains(1) && cache.contains(2) && !cache.contains(0))
+  }
+
+  @Test("Free entries are passed over though their queue is too long", arguments: [1, 4])
+  func sparedInShortQueues(shards: Int) {
+    for policy in [EvictionPolicy.twoQueue, .s3fifo, .adaptive] {
+      let cache = Cache<Int, Int>(
+        countLimit: 40, totalCostLimit: 20, policy: policy, shards: shards)
+      for key in 0..<12 { cache.insert(key, forKey: key, cost: 0) }
+      for key in 100..<200 { cache.insert(key, forKey: key, cost: 2) }
+      #expect((0..<12).allSatisfy(cache.contains), "\(policy)")
+      cache.checkInvariants()
+    }
+  }
+
+  @Test("A free value stays until the one that replaces it has got room from other shards")
+  func replacementOfFreeValues() {
+    let cache = Cache<Int, Int>(totalCostLimit: 64, policy: .lru, shards: 8)
+    let keys = 0..<40
+    for key in keys { cache.insert(0, forKey: key, cost: 0) }
+    for key in 100..<300 { cache.insert(key, forKey: key, cost: 8) }
+    let isDone = Protected(false)
+    let misses = Protected(0)
+    onThreads(2) { thread in
+      if thread == 1 {
+        while !isDone.withLock({ $0 }) {
+          for key in keys where cache.peek(forKey: key) == nil { misses.withLock { $0 += 1 } }
+        }
+        return
+      }
+      for round in 1...Stress.scaled(2_000, atLeast: 100) {
+        let key = round % keys.count
+        cache.insert(round, forKey: key, cost: 8)
+        cache.insert(round, forKey: key, cost: 0)
+        cache.insert(round, forKey: 1_000 + round, cost: 8)
+      }
+      isDone.withLock { $0 = true }
+    }
+    #expect(misses.withLock { $0 } == 0)
+    #expect(keys.allSatisfy(cache.contains))
+    cache.checkInvariants()
+  }
+
   @Test("Costs near Int.max neither overflow nor drift", arguments: [1, 4])
   func hugeCosts(shards: Int) {
     let cache = Cache<Int, Int>(shards: shards)

@@ -49,7 +49,8 @@ lrd_entry *_Nullable lrd_find_slow(lrd_cache *cache, lrd_lane *lane,
 
 /// An entry whose hash may be `hash`, safe to read until lrd_loan_end(); NULL when there is none.
 /// A caller whose key differs asks lrd_find_slow(), which compares hashes. What the entry refers to
-/// loads together with it; `references` is their number, or 0 where it is of no use.
+/// loads together with it; `references` is their number, as in the options of the cache, or 0 where
+/// that is of no use.
 LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint64_t hash,
                                          uint32_t references) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
@@ -62,7 +63,8 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
   if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_acquire) != root)) goto slow;
   uint64_t index = lrd_table_index(root, hash);
   lrd_bucket *bucket = &root->bucket[index];
-  if (references) LRD_PREFETCH(&root->hints[index * references]);
+  size_t hints = index * references;
+  if (references) LRD_PREFETCH((const void *)((uintptr_t)root->hints + hints * sizeof(lrd_hints)));
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
   if (LRD_LIKELY(bits)) {
@@ -71,7 +73,7 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
     uint64_t word = atomic_load_explicit(slot, memory_order_acquire);
     entry = lrd_table_entry(word);
     for (uint32_t i = 0; i < references; i++) {
-      lrd_hints_prefetch(&root->hints[index * references + i], place);
+      lrd_hints_prefetch(&root->hints[hints + i], place);
     }
     lrd_hazard_set(&hazard->entry, entry);
     // Unchanged slot and root: the entry was linked after its hazard could be seen. Acquire

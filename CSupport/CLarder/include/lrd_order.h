@@ -99,6 +99,14 @@ static inline void lrd_order_move(lrd_order *order, unsigned number, lrd_slots s
   lrd_order_add(order, number, slots, entry, id);
 }
 
+/// Lets others go before an entry without a cost: those of its queue, if there is any cost there;
+/// else it goes to queue `other`, so that the sizes of the two may lead to that one.
+static inline void lrd_order_pass(lrd_order *order, lrd_slots slots, lrd_entry *entry,
+                                  unsigned other) {
+  bool costly = order->queue[entry->queue].size.cost != 0;
+  lrd_order_move(order, costly ? entry->queue : other, slots, entry);
+}
+
 /// True when the queue's size reaches `amount` in count or in cost. LRD_UNBOUNDED is never reached.
 static inline bool lrd_queue_reaches(const lrd_queue *queue, lrd_amount amount) {
   return queue->size.count >= amount.count || queue->size.cost >= amount.cost;
@@ -136,12 +144,14 @@ uint64_t lrd_order_percent(const lrd_order *order, uint32_t parts);
 
 /* The functions of lrd_policy as policies of plain queues have them: entries from the coldest of
  * queue 0 to the hottest of the last queue, replacement in place with queue and bits kept; new
- * entries at the hot end of queue 0, the coldest of all as the victim. */
+ * entries at the hot end of queue 0, the coldest of all as the victim, and what is passed over at
+ * the hot end of its queue. */
 void lrd_queues_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 uint32_t lrd_queues_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
 uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id);
+void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 uint32_t lrd_queues_foresee(const lrd_order *order, lrd_pool *pool, uint64_t place);
 uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_hottest(const lrd_order *order, lrd_pool *pool);

@@ -13,8 +13,9 @@
  *   LRD_HITS_BATCHED    threads gather their hits and hand them to `access`, oldest first, when a
  *                       trylock gets the shard, and in any case before they change it
  *
- * An insertion calls, in this order: for a replacement what a hit calls; `victim` and `remove`
- * until there is room; then `insert` or `replace`. The new entry is thus never its own victim. */
+ * An insertion calls, in this order: for a replacement what a hit calls; `victim`, maybe `pass` and
+ * `victim` again, and `remove` until there is room; then `insert` or `replace`. The new entry is
+ * thus never its own victim. */
 #pragma once
 
 #include "lrd_order.h"
@@ -32,7 +33,6 @@ typedef struct lrd_policy {
   uint8_t entry_bytes; // kept in each entry beyond the header, see lrd_pool_extra(); multiple of 8
   uint16_t steps_most; // entries that `victim` may look at
   bool by_cost;        // means nothing without a limit of the cost
-  bool by_hits;        // an entry put in anew would lose the hits that are its place
   size_t state_bytes;  // of `state` in each order; cleared when it is made
 
   /// Makes what the shards of one cache share, without a lock; false without memory. Has its own
@@ -68,6 +68,10 @@ typedef struct lrd_policy {
   /// The slot id of the entry to evict next, LRD_NIL when there is none. Leaves it linked; may move
   /// others, and looks at `steps_most` of them at most, counting each in `order->steps`.
   uint32_t (*victim)(lrd_order *order, lrd_pool *pool);
+
+  /// Lets others be named before this entry, which `victim` has named, as well as a few steps can;
+  /// learns nothing from that. NULL where the order goes by cost: nothing is passed over there.
+  void (*_Nullable pass)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
   /// A guess at what `victim` will name next, LRD_NIL for none. Begins to load what removing that
   /// entry, naming the one after it and inserting a key of this place will touch, and changes

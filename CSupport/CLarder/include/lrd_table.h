@@ -5,10 +5,10 @@
  *   slot     [ tag:16 | entry address:48 ]         0 when empty
  *   link     [ MOVED:1 | version:35 | overflow:28 ] overflow = number of the next bucket + 1, or 0
  *
- * A miss normally reads one line and no entry; a hit one line and one entry. Bucket of a hash: its
- * upper 48 bits times the number of buckets, high half, so any number of buckets works and a
- * bucket's entries go to neighbouring buckets of the successor. The tag is the lowest 16 bits with
- * bit 0 set.
+ * A miss normally reads one line and no entry; a hit one line, maybe that of its hints, and one
+ * entry. Bucket of a hash: its upper 48 bits times the number of buckets, high half, so any number
+ * of buckets works and a bucket's entries go to neighbouring buckets of the successor. The tag is
+ * the lowest 16 bits with bit 0 set.
  *
  * WRITERS hold the shard's lock. READERS hold nothing; they protect the table by a hazard slot.
  *   Insert, remove and replace are one release store to one slot.
@@ -158,8 +158,8 @@ LRD_INLINE void lrd_hints_prefetch(const lrd_hints *hints, int slot) LRD_NONBLOC
   LRD_PREFETCH((const void *)(uintptr_t)((high << 32 | low) << 4));
 }
 
-/// A table of `buckets` buckets, for entries with such references; its memory is cleared as it comes
-/// into reach. NULL without memory.
+/// A table of `buckets` buckets, for entries with such references. Its buckets are cleared as they
+/// come into reach. NULL without memory.
 lrd_table *_Nullable lrd_table_create(uint64_t buckets, const lrd_references *references);
 
 /// Clears all buckets at once: for a first table, which has no predecessor to move out of.
