@@ -129,18 +129,24 @@ bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t has
   return false;
 }
 
-/// Stores an entry in a slot, after the hints of its references. Release: whoever finds the entry
-/// sees what was written to it, and a reader of an older chain with this bucket may find it, too.
-static void publish(lrd_table *table, _Atomic(uint64_t) *slot, uint64_t word) {
+/// Stores the hints of an entry's references, if `slot` is in a main bucket.
+static void store_hints(lrd_table *table, const _Atomic(uint64_t) *slot, const lrd_entry *entry) {
   uint64_t index = ((uintptr_t)slot - (uintptr_t)table->bucket) / sizeof(lrd_bucket);
-  uint32_t count = index < table->buckets ? table->references->count : 0;
+  if (index >= table->buckets) return;
+  uint32_t count = table->references->count;
+  int place = (int)(slot - table->bucket[index].slots);
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t address = lrd_entry_refers_to(lrd_table_entry(word), table->references->at[i]);
+    uint64_t address = lrd_entry_refers_to(entry, table->references->at[i]);
     lrd_hints *hints = &table->hints[index * count + i];
-    int place = (int)(slot - table->bucket[index].slots);
     atomic_store_explicit(&hints->low[place], (uint32_t)(address >> 4), memory_order_relaxed);
     atomic_store_explicit(&hints->high, (uint32_t)(address >> 36), memory_order_relaxed);
   }
+}
+
+/// Stores an entry in a slot, after its hints. Release: whoever finds the entry sees what was
+/// written to it, and a reader of an older chain with this bucket may find it, too.
+static void publish(lrd_table *table, _Atomic(uint64_t) *slot, uint64_t word) {
+  if (table->hints) store_hints(table, slot, lrd_table_entry(word));
   atomic_store_explicit(slot, word, memory_order_release);
 }
 
