@@ -116,10 +116,10 @@ static lrd_result refuse_costly(lrd_cache *cache, lrd_shard *shard, lrd_change *
 static lrd_result make_room(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_change *change,
                             lrd_entry *old, lrd_chain *victims, lrd_shortage shortage,
                             bool exhausted) LRD_RELEASE(shard->lock) {
-  // An old value that costs nothing would go in vain, and is passed over in other shards' search for
-  // room: it stays until its successor is in.
-  bool frees = old && (old->cost || !cache->policy->pass);
-  if (exhausted && frees) {
+  // An old value that costs nothing would go in vain, and where such are passed over it stays while
+  // room is sought in other shards.
+  bool gives_way = old && (old->cost || !cache->policy->pass);
+  if (exhausted && gives_way) {
     // Nothing else here frees cost, and the new value is too large beside other shards' entries.
     lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_REPLACED, victims);
     shard->counters.removals++; // until the new value is stored, if it is
@@ -130,7 +130,7 @@ static lrd_result make_room(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, 
   release_room(cache, victims);
   pass_on_locked(cache, shard, change, victims);
   unlock(cache, shard);
-  if (exhausted && !frees) steal_room(cache, lane, change, shortage);
+  if (exhausted && !gives_way) steal_room(cache, lane, change, shortage);
   return LRD_AGAIN;
 }
 
@@ -149,7 +149,8 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     return LRD_AGAIN;
   }
   // A replacement is a use: where order follows use, room is taken from the old value last.
-  if (old) lrd_note_hit_locked(cache, shard, old);
+  if (old && !change->noted) lrd_note_hit_locked(cache, shard, old);
+  change->noted |= old != NULL;
   lrd_chain victims = {0};
   uint64_t freed = old ? 1 : 0;
   uint64_t freed_cost = old ? old->cost : 0;

@@ -270,8 +270,12 @@ static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
   }
 }
 
+/// Stays in its part behind what costs something there; else it goes to the other part.
 static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
-  lrd_order_pass(order, lrd_pool_slots(pool), entry, entry->queue == MAIN ? YOUNG : MAIN);
+  bool costly = entry->queue == MAIN ? order->queue[MAIN].size.cost != 0
+                                     : lrd_adaptive_size(order, OLD, YOUNG).cost != 0;
+  bool to_main = (entry->queue == MAIN) == costly;
+  lrd_order_move(order, to_main ? MAIN : YOUNG, lrd_pool_slots(pool), entry);
 }
 
 static bool adaptive_create(void **shared, lrd_amount limits, uint32_t shards) {

@@ -93,11 +93,13 @@ static void lfu_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entri
   }
 }
 
-/// Gives the entry the uses of the next hotter one: the fewest by which another goes first.
+/// Gives the entry the next larger number of uses there is: all that have its own go first.
 static void lfu_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  const lfu_state *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
-  if (entry->prev == LRD_NIL) return;
-  uint8_t uses = lrd_entry_bits(lrd_slots_entry(slots, entry->prev));
+  uint8_t uses = lrd_entry_bits(entry);
+  uint32_t hotter = lrd_slots_entry(slots, state->newest[uses])->prev;
+  if (hotter != LRD_NIL) uses = lrd_entry_bits(lrd_slots_entry(slots, hotter));
   uint32_t id = unlink(order, slots, entry);
   link(order, slots, entry, id, uses);
 }

@@ -180,10 +180,16 @@ static uint32_t tiny_victim(lrd_order *order, lrd_pool *pool) {
   return admitted ? victim : candidate;
 }
 
+/// Stays in its queue behind what costs something there; else it goes where there is such a thing.
 static void tiny_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_slots slots = lrd_pool_slots(pool);
+  bool window = order->queue[WINDOW].size.cost != 0;
+  bool probation = order->queue[PROBATION].size.cost != 0;
+  bool main = probation || order->queue[PROTECTED].size.cost != 0;
+  bool to_window = entry->queue == WINDOW ? window : !main;
+  int to_main = entry->queue == PROBATION && probation ? PROBATION : PROTECTED;
   if (order->hand != LRD_NIL && lrd_slots_entry(slots, order->hand) == entry) order->hand = LRD_NIL;
-  lrd_order_move(order, entry->queue == WINDOW ? WINDOW : PROTECTED, slots, entry);
+  lrd_order_move(order, (unsigned)(to_window ? WINDOW : to_main), slots, entry);
 }
 
 static const lrd_policy tiny_lfu = {

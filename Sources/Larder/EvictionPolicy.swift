@@ -4,9 +4,11 @@
 ///
 /// A policy is chosen when the cache is created and costs nothing where it is not chosen.
 /// <doc:ChoosingAPolicy> helps to choose. The new entry is never the victim of its own insertion,
-/// and insertions take bounded time with every policy. Where cost is wanted, an entry of cost 0 whose
-/// turn it is lets others go first, up to sixteen times in one eviction, unless the order goes by
-/// cost; the entries looked at for an eviction, as told below, are then so many times as many.
+/// and insertions take bounded time with every policy.
+///
+/// Where cost is wanted, and the order does not go by cost, an entry of cost 0 whose turn it is goes
+/// behind others, as if it were just stored or used. That happens up to sixteen times in one
+/// eviction, which then looks at up to seventeen times as many entries as told below.
 ///
 /// Where hits matter to a policy it learns of them in one of two ways. Either a hit counts in a
 /// byte of the entry, up to a small number, and stores nothing else. Or each thread notes its hits

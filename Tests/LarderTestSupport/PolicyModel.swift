@@ -90,11 +90,10 @@ struct LFUModel: PolicyModel {
     add(key, min(count + 1, 255))
   }
   mutating func pass(_ key: Int) {
-    guard let next = uses.firstIndex(where: { $0.key == key }).map({ $0 + 1 }), next < uses.count
-    else { return }
-    let count = uses[next].uses
+    let count = uses.first { $0.key == key }!.uses
+    let larger = uses.first { $0.uses > count }?.uses
     remove(key, evicted: false)
-    add(key, count)
+    add(key, larger ?? count)
   }
   mutating func insert(_ key: Int, cost: Int) { add(key, 1) }
   mutating func remove(_ key: Int, evicted: Bool) { uses.removeAll { $0.key == key } }

@@ -130,19 +130,30 @@ struct CostTests {
     #expect(cache.count == 3, "want of places does not")
   }
 
-  @Test("LFU passes one free entry over, however often the others were used")
-  func sparedByLFU() {
+  @Test("LFU passes free entries over, however often the others were used", arguments: [1, 2, 8])
+  func sparedByLFU(free: Int) {
     let cache = Cache<Int, Int>(totalCostLimit: 20, policy: .lfu)
     cache.insert(0, forKey: 0, cost: 20)
     for _ in 0..<60 { _ = cache[0] }
-    cache.insert(1, forKey: 1, cost: 0)
-    cache.insert(2, forKey: 2, cost: 5)
-    #expect(cache.contains(1) && cache.contains(2) && !cache.contains(0))
+    for key in 1...free { cache.insert(key, forKey: key, cost: 0) }
+    cache.insert(100, forKey: 100, cost: 5)
+    #expect((1...free).allSatisfy(cache.contains) && cache.contains(100) && !cache.contains(0))
+  }
+
+  @Test("tinyLFU passes free entries over that are alone in its window")
+  func sparedByTinyLFU() {
+    let cache = Cache<Int, Int>(totalCostLimit: 100, policy: .tinyLFU)
+    for key in 1...3 { cache.insert(key, forKey: key, cost: 50) }
+    _ = cache[2]
+    cache.removeValue(forKey: 3)
+    for key in 10..<13 { cache.insert(key, forKey: key, cost: 0) }
+    cache.insert(4, forKey: 4, cost: 60)
+    #expect((10..<13).allSatisfy(cache.contains) && cache.contains(4))
   }
 
   @Test("Free entries are passed over though their queue is too long", arguments: [1, 4])
   func sparedInShortQueues(shards: Int) {
-    for policy in [EvictionPolicy.twoQueue, .s3fifo, .adaptive] {
+    for policy in [EvictionPolicy.twoQueue, .s3fifo, .tinyLFU, .adaptive] {
       let cache = Cache<Int, Int>(
         countLimit: 40, totalCostLimit: 20, policy: policy, shards: shards)
       for key in 0..<12 { cache.insert(key, forKey: key, cost: 0) }

@@ -41,6 +41,7 @@ typedef struct lrd_change {
   bool moving;     // the shard's table has more buckets to move
   bool destroys;   // this change's destruction loop is running
   bool replaced;   // an earlier round took the key's old entry out
+  bool noted;      // the replacement counts as a hit already
   bool unsettled;  // something stayed retired: the maintenance thread will look after it
 } lrd_change;
 

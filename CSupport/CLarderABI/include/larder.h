@@ -101,8 +101,8 @@ enum {
 #define LARDER_VALUE_MOST UINT64_C(0xffffffff)
 #define LARDER_SHARDS_MOST 64
 
-/* As a cost: 1 if the cache has a cost limit and no count limit, otherwise 0. What costs 0 is passed
- * over where cost is wanted, but for one of seventeen in a row. */
+/* As a cost: 1 if the cache has a cost limit and no count limit, otherwise 0. Unless the policy goes
+ * by cost, what costs 0 is passed over where cost is wanted, but for one of seventeen in a row. */
 #define LARDER_COST_DEFAULT UINT64_MAX
 
 /* larder_config.mode */
