@@ -11,7 +11,9 @@
 
 #pragma clang assume_nonnull begin
 
+/// Entries that one eviction passes over at most.
 #define LRD_PASSED_OVER_MOST 16
+
 /// Begins to load what evicting the next victim will touch: what surrounds it in the order, its
 /// slot in the table, and what its destruction begins with. The entry itself is on its way since
 /// the insertion before, as the neighbour of the victim then. `hash` is that of the insertion.

@@ -82,7 +82,8 @@ struct ModelObjectCache {
     return entries.remove(at: index).item
   }
 
-  /// Where cost is wanted, entries without any count as used; a new entry comes after them.
+  /// Where cost is wanted, entries without any count as used; a new entry comes after them. (There
+  /// are fewer keys than the sixteen that may be passed over in a row.)
   private mutating func trim(isNew: Bool = false) {
     let stored = isNew ? entries.removeFirst() : nil
     let cost = stored?.cost ?? 0

@@ -59,6 +59,10 @@ typedef struct lrd_chain {
   uint64_t cost;
 } lrd_chain;
 
+/// Bits of an address, see lrd_table.h; the others tell something else wherever one is kept.
+#define LRD_ADDRESS_BITS 48
+#define LRD_ADDRESS_MASK (((uint64_t)1 << LRD_ADDRESS_BITS) - 1)
+
 #define LRD_REFERENCES_MOST 2
 
 /// Memory outside of an entry that a hit on it reads: `skip` bytes behind the address which is in
@@ -78,7 +82,7 @@ typedef struct lrd_references {
 LRD_INLINE uint64_t lrd_entry_refers_to(const lrd_entry *entry, lrd_reference reference) {
   uint64_t bits;
   memcpy(&bits, (const char *)entry + reference.offset, sizeof bits);
-  return (bits & (((uint64_t)1 << 48) - 1)) + reference.skip;
+  return (bits & LRD_ADDRESS_MASK) + reference.skip;
 }
 
 /// The hash as far as placement needs it: bits 16..63, the rest 0.

@@ -54,9 +54,6 @@
 #define LRD_LINK_OVERFLOW (((uint64_t)1 << 28) - 1)
 #define LRD_LINK_VERSION ((uint64_t)1 << 28)
 
-#define LRD_ADDRESS_BITS 48
-#define LRD_ADDRESS_MASK (((uint64_t)1 << LRD_ADDRESS_BITS) - 1)
-
 typedef struct lrd_bucket {
   _Alignas(64) _Atomic(uint64_t) slots[LRD_BUCKET_SLOTS];
   _Atomic(uint64_t) link;
