@@ -11,16 +11,12 @@ struct ObjectCacheForkTests {
     await #expect(processExitsWith: .success) {
       struct Shared: @unchecked Sendable { let cache = ObjectCache<NSNumber, NSNumber>() }
       let shared = Shared()
+      useAfterFork(shared.cache)
       let forked = Protected(false)
       onThreads(2) { thread in
         if thread == 0 {
           for _ in 0..<Stress.scaled(100, atLeast: 10) {
-            expectChildSuccess {
-              let cache = shared.cache
-              cache.name = "child"
-              cache.setObject(1, forKey: 1)
-              cache.removeObject(forKey: 1)
-            }
+            expectChildSuccess { useAfterFork(shared.cache) }
           }
           forked.withLock { $0 = true }
         } else {
@@ -31,4 +27,11 @@ struct ObjectCacheForkTests {
       }
     }
   }
+}
+
+private func useAfterFork(_ cache: ObjectCache<NSNumber, NSNumber>) {
+  cache.name = "child"
+  cache.delegate = nil
+  cache.setObject(1, forKey: 1)
+  cache.removeObject(forKey: 1)
 }

@@ -6,6 +6,10 @@
 #endif
 
 /// Forks, runs `body` in the child and ends the process unless the child ends well in a minute.
+///
+/// Where other threads run Swift meanwhile, what `body` does has to be done once before they start:
+/// the first use of a generic type takes a lock of the Swift runtime, which fork() leaves held in
+/// the child if another thread has it.
 public func expectChildSuccess(_ body: () -> Void) {
   // Swift hides fork(), which is right for programs and wrong for this test.
   typealias Fork = @convention(c) () -> pid_t

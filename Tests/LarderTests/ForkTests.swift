@@ -25,6 +25,7 @@ struct ForkTests {
     await #expect(processExitsWith: .success) {
       let cache = Cache<Int, Int>(countLimit: 100, shards: 2)
       for key in 0..<100 { cache[key] = key }
+      useAfterFork(Cache<Int, Int>(countLimit: 100, shards: 2))
       let forked = Atomic<Bool>(false)
       onThreads(4) { thread in
         if thread == 0 {
@@ -124,19 +125,12 @@ struct ForkTests {
       options.secondChances = 64
       let cache = Cache<Int, Tracked>(countLimit: 50, shards: 2, options: options)
       let held = (0..<200).map { tracker.make($0) }
+      useAfterFork(cache, held)
       let forked = Atomic(false)
       onThreads(3) { thread in
         if thread == 0 {
           for _ in 0..<Stress.scaled(50, atLeast: 5) {
-            expectChildSuccess {
-              for key in 0..<200 {
-                cache[key] = held[key]
-                precondition(cache.survivingValue(forKey: key) === held[key])
-              }
-              cache.removeAll(inGroup: 1)
-              cache.reclaim()
-              cache.checkInvariants()
-            }
+            expectChildSuccess { useAfterFork(cache, held) }
           }
           forked.store(true, ordering: .releasing)
         } else {
@@ -149,6 +143,17 @@ struct ForkTests {
       }
     }
   }
+}
+
+/// What a child does with a cache that has groups and second chances.
+private func useAfterFork(_ cache: Cache<Int, Tracked>, _ held: [Tracked]) {
+  for key in held.indices {
+    cache[key] = held[key]
+    precondition(cache.survivingValue(forKey: key) === held[key])
+  }
+  cache.removeAll(inGroup: 1)
+  cache.reclaim()
+  cache.checkInvariants()
 }
 
 /// What a child does with the caches it inherited.
