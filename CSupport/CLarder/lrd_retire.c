@@ -3,76 +3,25 @@
  * garbage. The contract is in lrd_change.h. */
 #include "lrd_retire.h"
 
-#include "lrd_alloc.h"
+#include "lrd_hazard_set.h"
 #include "lrd_maintenance.h"
 
 #include <string.h>
 
-enum { filter_bits = 4096, near_pointers = 256 };
-
-/// The pointers found in hazard slots, with a filter that answers most questions by one bit.
-typedef struct hazard_set {
-  uint64_t filter[filter_bits / 64];
-  uintptr_t near[near_pointers];
-  uintptr_t *pointers;
-  size_t count;
-  size_t capacity;
-  bool overflowed; // no memory for all of them: everything counts as held
-} hazard_set;
-
-static uint32_t filter_bit(uintptr_t pointer) {
-  return (uint32_t)((uint64_t)pointer * 0x9E3779B97F4A7C15u >> 52);
-}
-
-static void note_hazard(void *context, uintptr_t pointer) {
-  hazard_set *set = context;
-  uint32_t bit = filter_bit(pointer);
-  set->filter[bit / 64] |= (uint64_t)1 << bit % 64;
-  if (set->count == set->capacity) {
-    size_t capacity = set->capacity * 4;
-    uintptr_t *grown = lrd_alloc(capacity * sizeof *grown, _Alignof(uintptr_t));
-    if (!grown) {
-      set->overflowed = true;
-      return;
-    }
-    memcpy(grown, set->pointers, set->count * sizeof *grown);
-    if (set->pointers != set->near) {
-      lrd_free(set->pointers, set->capacity * sizeof *grown, _Alignof(uintptr_t));
-    }
-    set->pointers = grown;
-    set->capacity = capacity;
-  }
-  set->pointers[set->count++] = pointer;
-}
-
-static bool names(const uintptr_t *pointers, size_t count, const void *candidate) {
-  for (size_t i = 0; i < count; i++) {
-    if (pointers[i] == (uintptr_t)candidate) return true;
-  }
-  return false;
-}
-
-static bool is_held(const hazard_set *set, const void *candidate) {
-  uintptr_t pointer = (uintptr_t)candidate;
-  uint32_t bit = filter_bit(pointer);
-  if (!(set->filter[bit / 64] >> bit % 64 & 1)) return false;
-  return set->overflowed || names(set->pointers, set->count, candidate);
-}
-
 /// Splits `chain` into what some reader holds and what none does.
-static void split(const hazard_set *set, lrd_pool *pool, lrd_chain *chain, lrd_chain *held,
+static void split(const lrd_hazard_set *set, lrd_pool *pool, lrd_chain *chain, lrd_chain *held,
                   lrd_chain *free) {
   for (lrd_entry *entry; (entry = lrd_chain_take(chain, pool));) {
-    lrd_chain_add(is_held(set, entry) ? held : free, entry);
+    lrd_chain_add(lrd_hazard_set_has(set, entry) ? held : free, entry);
   }
 }
 
-static lrd_table *split_tables(const hazard_set *set, lrd_table *tables) {
+static lrd_table *split_tables(const lrd_hazard_set *set, lrd_table *tables) {
   lrd_table *held = NULL;
   while (tables) {
     lrd_table *table = tables;
     tables = table->retired_next;
-    if (is_held(set, table)) {
+    if (lrd_hazard_set_has(set, table)) {
       table->retired_next = held;
       held = table;
     } else {
@@ -135,7 +84,7 @@ void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_chang
                                    uint32_t most) {
   while (most && shard->proven.head) {
     lrd_entry *entry = lrd_chain_take(&shard->proven, &cache->pool);
-    if (LRD_UNLIKELY(names(shard->held, shard->held_count, entry))) {
+    if (LRD_UNLIKELY(lrd_pointers_name(shard->held, shard->held_count, entry))) {
       shard->guarded++;
       lrd_chain_add(&shard->retired, entry);
       change->unsettled = true;
@@ -166,29 +115,19 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
 }
 
 /// Gathers all hazards, and frees those of `change->tables` that no reader is inside.
-static void scan(hazard_set *set, lrd_change *change) {
-  memset(set->filter, 0, sizeof set->filter);
-  set->pointers = set->near;
-  set->count = 0;
-  set->capacity = near_pointers;
-  set->overflowed = false;
+static void scan(lrd_hazard_set *set, lrd_change *change) {
   // Everything in `suspect` and `tables` was unlinked before this fence; its partner is the light
   // fence behind every hazard a reader publishes.
   lrd_fence_heavy();
-  lrd_thread_visit_hazards(note_hazard, set);
+  lrd_hazard_set_gather(set);
   change->tables = split_tables(set, change->tables);
 }
 
-static void discard(hazard_set *set) {
-  if (set->pointers == set->near) return;
-  lrd_free(set->pointers, set->capacity * sizeof *set->pointers, _Alignof(uintptr_t));
-}
-
 void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free) {
-  hazard_set set;
+  lrd_hazard_set set;
   scan(&set, change);
   split(&set, &cache->pool, &change->suspect, held, free);
-  discard(&set);
+  lrd_hazard_set_discard(&set);
 }
 
 /// What came last is destroyed first: so a tree of destructions that insert others keeps no more
@@ -227,7 +166,7 @@ static lrd_shard *home_of(lrd_cache *cache, const lrd_change *change) {
 /// Adds a scan's hazards to those that what waits in the shard is compared with. False when they
 /// are too many. They do not take the place of others: another scan, begun later, may have been
 /// first to come here, and the entries it has left are judged by its hazards.
-static bool adopt_locked(lrd_shard *shard, const hazard_set *set) LRD_REQUIRES(shard->lock) {
+static bool adopt_locked(lrd_shard *shard, const lrd_hazard_set *set) LRD_REQUIRES(shard->lock) {
   if (set->overflowed || set->count > LRD_HELD_MOST - shard->held_count) return false;
   memcpy(shard->held + shard->held_count, set->pointers, set->count * sizeof *set->pointers);
   shard->held_count += (uint32_t)set->count;
@@ -239,7 +178,7 @@ static bool adopt_locked(lrd_shard *shard, const hazard_set *set) LRD_REQUIRES(s
 static void settle(lrd_cache *cache, lrd_change *change) {
   lrd_shard *shard = home_of(cache, change);
   lrd_chain held = {0}, free = {0};
-  hazard_set set;
+  lrd_hazard_set set;
   scan(&set, change);
   lrd_lock_acquire(&shard->lock);
   if (!change->suspect.head || adopt_locked(shard, &set)) {
@@ -251,7 +190,7 @@ static void settle(lrd_cache *cache, lrd_change *change) {
   }
   lrd_retire_put_back_locked(cache, shard, change, &held, &free);
   lrd_change_cancel(cache, shard);
-  discard(&set);
+  lrd_hazard_set_discard(&set);
 }
 
 /// The same at once and in full: what nobody holds becomes ready.
