@@ -191,7 +191,7 @@ lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
     lrd_shard *shard = &cache->shards[i];
     lrd_lock_acquire(&shard->lock);
     add_counters(&sum.counters, &shard->counters);
-    sum.retired += shard->retired.count + shard->proven.count;
+    sum.retired += shard->retired.count + shard->awaiting.count + shard->proven.count;
     sum.table_bytes += tables_bytes_locked(shard);
     sum.policy_bytes += cache->policy->state_bytes + shard->order.history.bytes;
     sum.victim_steps += shard->order.steps;

@@ -331,7 +331,7 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, b
     tidied = supplied && need.supplied == LRD_NEED_NOTHING;
   }
   change->moving = tidied && (lrd_shard_moves_locked(shard) || lrd_shard_oversized_locked(shard));
-  if (collect) lrd_retire_collect_locked(shard, change);
+  if (collect && !shard->attended) lrd_retire_collect_passed_locked(shard, change);
   unlock(cache, shard);
   lrd_need_drop(&need);
   return true;

@@ -85,6 +85,7 @@ void lrd_shard_check(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool)
   check_order(shard, policy, pool);
   check_table(shard);
   check_chain(&shard->retired, pool);
+  check_chain(&shard->awaiting, pool);
   check_chain(&shard->proven, pool);
   LRD_CHECK(shard->proven.head || !shard->held_count);
   lrd_lock_release(&shard->lock);

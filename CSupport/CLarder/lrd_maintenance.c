@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_maintenance.h"
 
+#include "lrd_grace.h"
 #include "lrd_retire.h"
 
 static lrd_lock queue_lock;
@@ -23,13 +24,19 @@ static void nap(uint64_t nanoseconds) {
 typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
 
 /// Destroys proven entries, a handful between two tries of the lock, so that reclaim() and the end
-/// of the cache find nearly all of them in the shard. Anything else than DONE: the lock was busy,
-/// or some of them were held after all and are retired again.
+/// of the cache find nearly all of them in the shard. LATER: the lock was busy, or some of them
+/// were held after all and are retired again. MORE_TO_DO: they are left to writers while these
+/// write.
 static progress destroy_proven(lrd_cache *cache, lrd_shard *shard) {
   progress left = DONE;
   for (;;) {
     lrd_change change = {0};
     if (!lrd_lock_try_or_mark(&shard->lock)) return LATER;
+    if (shard->attended) {
+      bool waits = lrd_retire_waits_locked(shard);
+      lrd_change_cancel(cache, shard);
+      return waits ? MORE_TO_DO : DONE;
+    }
     lrd_retire_take_proven_locked(cache, shard, &change, LRD_DESTROY_STEP);
     lrd_change_cancel(cache, shard);
     if (change.unsettled) left = LATER;
@@ -62,19 +69,34 @@ static progress service_shard(lrd_cache *cache, lrd_shard *shard) {
   lrd_change change = {0};
   bool reached = lrd_shard_service(cache, shard, &change, true);
   bool waits = scan(cache, shard, &change);
-  if (!reached || destroy_proven(cache, shard) != DONE) return LATER;
+  progress proven = destroy_proven(cache, shard);
+  if (!reached || proven == LATER) return LATER;
   for (int slice = 1; change.moving && slice < slices_per_visit; slice++) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return DONE;
     change.moving = false;
     if (!lrd_shard_service(cache, shard, &change, false)) return LATER;
   }
-  if (change.moving) return MORE_TO_DO;
+  if (change.moving || proven == MORE_TO_DO) return MORE_TO_DO;
   return waits ? LATER : DONE;
+}
+
+/// One fence for what is retired in all shards, unless their writers look after it. Where a lock is
+/// busy, its holder asks again.
+static void fence_retired(lrd_cache *cache) {
+  bool awaited = false;
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard *shard = &cache->shards[i];
+    if (!lrd_lock_try_or_mark(&shard->lock)) continue;
+    if (!lrd_retire_attend_locked(shard)) awaited |= lrd_retire_await_locked(shard);
+    lrd_change_cancel(cache, shard);
+  }
+  if (awaited) lrd_grace_fence();
 }
 
 /// Works on every shard once.
 static progress service(lrd_cache *cache) {
   progress worst = DONE;
+  fence_retired(cache);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     progress one = service_shard(cache, &cache->shards[i]);
     if (one == MORE_TO_DO || worst == DONE) worst = one;

@@ -3,10 +3,14 @@
  * garbage. The contract is in lrd_change.h. */
 #include "lrd_retire.h"
 
+#include "lrd_grace.h"
 #include "lrd_hazard_set.h"
 #include "lrd_maintenance.h"
 
 #include <string.h>
+
+/// Entries one loop of destructions takes over from inner calls.
+enum { rounds_most = 256 };
 
 /// Splits `chain` into what some reader holds and what none does.
 static void split(const lrd_hazard_set *set, lrd_pool *pool, lrd_chain *chain, lrd_chain *held,
@@ -37,15 +41,45 @@ static uint64_t retired_cost_most(lrd_cache *cache) {
   return limit ? limit / 16 : (uint64_t)1 << 20;
 }
 
-static bool gathered_enough_locked(lrd_cache *cache, const lrd_shard *shard)
+/// Gives a chain of the shard to the change's scan. `passed`: after a grace period.
+static void suspect(lrd_change *change, lrd_chain *chain, bool passed) {
+  bool first = !change->suspect.head && !change->tables;
+  change->fenced = passed && (first || change->fenced);
+  lrd_chain_append(&change->suspect, chain);
+}
+
+bool lrd_retire_attend_locked(lrd_shard *shard) {
+  shard->attended = shard->unlinked - shard->visited >= lrd_shard_retired_most(shard) / 16;
+  shard->visited = shard->unlinked;
+  return shard->attended;
+}
+
+bool lrd_retire_await_locked(lrd_shard *shard) {
+  if (shard->retired.head) {
+    lrd_chain_append(&shard->awaiting, &shard->retired);
+    shard->ticket = lrd_grace_ticket(&lrd_grace_periods);
+  }
+  shard->guarded = 0;
+  return shard->awaiting.head;
+}
+
+/// Looks whether it is time for what is retired to await a grace period, or for a scan.
+static void gather_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change)
     LRD_REQUIRES(shard->lock) {
-  const lrd_chain *retired = &shard->retired;
+  lrd_chain *retired = &shard->retired, *awaiting = &shard->awaiting;
   // Entries seen in readers' hands are not worth another scan until as many more have come.
-  if (retired->count <= 2 * shard->guarded) return false;
-  uint32_t fresh = retired->count - 2 * shard->guarded;
+  if (retired->count <= 2 * shard->guarded) return;
+  uint32_t fresh = retired->count - 2 * shard->guarded, most = lrd_shard_retired_most(shard);
   // Past the bound every writer scans: destructions that insert are behind with their own.
-  return fresh >= LRD_RETIRED_MOST / 2 || fresh + shard->proven.count > LRD_RETIRED_MOST ||
-         retired->cost > retired_cost_most(cache) / 2;
+  bool pressed = fresh + awaiting->count + shard->proven.count > most ||
+                 retired->cost + awaiting->cost > retired_cost_most(cache) / 2;
+  if (fresh < most / 4 && !pressed) return;
+  bool passed = awaiting->head && lrd_grace_has_passed(&lrd_grace_periods, shard->ticket);
+  bool waits = awaiting->head && !passed;
+  if (waits && fresh < most / 2 && !pressed) return;
+  if (awaiting->head || pressed) suspect(change, awaiting, passed);
+  if (waits || (pressed && !passed)) suspect(change, retired, false);
+  lrd_retire_await_locked(shard);
 }
 
 static void retire_alone_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
@@ -55,6 +89,7 @@ static void retire_alone_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
     lrd_chain_append(&change->ready, removed);
     // Left from a time with more threads: those are gone, and with them their loans.
     lrd_chain_append(&shard->proven, &shard->retired);
+    lrd_chain_append(&shard->proven, &shard->awaiting);
     shard->guarded = 0;
     shard->held_count = 0;
   }
@@ -70,13 +105,23 @@ static void take_tables_locked(lrd_shard *shard, lrd_change *change) LRD_REQUIRE
   while (last->retired_next) last = last->retired_next;
   last->retired_next = change->tables;
   change->tables = shard->retired_tables;
+  change->fenced = false;
   shard->retired_tables = NULL;
 }
 
 void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) {
   change->shard = shard;
-  lrd_chain_append(&change->suspect, &shard->retired);
+  suspect(change, &shard->awaiting, false);
+  suspect(change, &shard->retired, false);
   shard->guarded = 0;
+  take_tables_locked(shard, change);
+}
+
+void lrd_retire_collect_passed_locked(lrd_shard *shard, lrd_change *change) {
+  change->shard = shard;
+  if (shard->awaiting.head && lrd_grace_has_passed(&lrd_grace_periods, shard->ticket)) {
+    suspect(change, &shard->awaiting, true);
+  }
   take_tables_locked(shard, change);
 }
 
@@ -89,36 +134,53 @@ void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_chang
       lrd_chain_add(&shard->retired, entry);
       change->unsettled = true;
     } else {
+      const lrd_references *references = &cache->entry_references;
+      for (uint32_t i = 0; i < references->count; i++) {
+        LRD_PREFETCH((const void *)(uintptr_t)lrd_entry_refers_to(entry, references->at[i]));
+      }
       lrd_chain_add(&change->ready, entry);
       most--;
     }
   }
+  // For the next change: by then it is there.
+  if (shard->proven.head) LRD_PREFETCH(shard->proven.head);
   if (!shard->proven.head) shard->held_count = 0;
+}
+
+static bool too_many_proven_locked(lrd_cache *cache, const lrd_shard *shard)
+    LRD_REQUIRES(shard->lock) {
+  return shard->proven.count > lrd_shard_retired_most(shard) / 4 * 3 ||
+         shard->proven.cost > retired_cost_most(cache) / 2;
+}
+
+bool lrd_retire_waits_locked(const lrd_shard *shard) {
+  return shard->retired.head || shard->awaiting.head || shard->proven.head || shard->retired_tables;
 }
 
 void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed) {
   change->shard = shard;
-  bool idle = !removed->head && !shard->retired.head && !shard->proven.head;
-  if (idle && !shard->retired_tables) return;
+  uint32_t removed_count = removed->count;
+  if (!removed->head && !lrd_retire_waits_locked(shard)) return;
   if (lrd_thread_is_solitary()) {
     retire_alone_locked(cache, shard, change, removed);
   } else {
     lrd_chain_append(&shard->retired, removed);
-    if (gathered_enough_locked(cache, shard)) {
-      lrd_chain_append(&change->suspect, &shard->retired);
-      shard->guarded = 0;
-    }
+    gather_locked(cache, shard, change);
   }
-  lrd_retire_take_proven_locked(cache, shard, change, LRD_DESTROY_STEP);
+  // As many as have come: an allocator that keeps freed memory at hand then serves insertions from
+  // it. More at once overflow what it keeps, and the insertions after that find nothing there.
+  bool behind = too_many_proven_locked(cache, shard);
+  uint32_t due = removed_count > 1 ? removed_count : 1;
+  lrd_retire_take_proven_locked(cache, shard, change, behind ? due + LRD_DESTROY_STEP : due);
   take_tables_locked(shard, change);
-  change->unsettled |= shard->retired.head || shard->proven.head;
+  change->unsettled |= lrd_retire_waits_locked(shard);
 }
 
 /// Gathers all hazards, and frees those of `change->tables` that no reader is inside.
 static void scan(lrd_hazard_set *set, lrd_change *change) {
-  // Everything in `suspect` and `tables` was unlinked before this fence; its partner is the light
-  // fence behind every hazard a reader publishes.
-  lrd_fence_heavy();
+  // Everything in `suspect` and `tables` was unlinked before this fence, or before one that has
+  // ended; its partner is the light fence behind every hazard a reader publishes.
+  if (!change->fenced) lrd_grace_fence();
   lrd_hazard_set_gather(set);
   change->tables = split_tables(set, change->tables);
 }
@@ -138,12 +200,6 @@ static void wait_for_destruction_locked(lrd_shard *shard, lrd_chain *free)
   lrd_chain_append(&shard->proven, free);
 }
 
-static bool too_many_proven_locked(lrd_cache *cache, const lrd_shard *shard)
-    LRD_REQUIRES(shard->lock) {
-  return shard->proven.count > LRD_RETIRED_MOST / 2 ||
-         shard->proven.cost > retired_cost_most(cache) / 2;
-}
-
 void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
                                 lrd_chain *held, lrd_chain *free) {
   shard->guarded += held->count;
@@ -156,7 +212,7 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
     table->retired_next = shard->retired_tables;
     shard->retired_tables = table;
   }
-  change->unsettled |= shard->retired.head || shard->proven.head || shard->retired_tables;
+  change->unsettled |= lrd_retire_waits_locked(shard);
 }
 
 static lrd_shard *home_of(lrd_cache *cache, const lrd_change *change) {
@@ -217,7 +273,7 @@ static void defer_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) 
 
 /// One entry of what inner calls left; after many rounds the rest goes to the maintenance thread.
 static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  if (++change->rounds > LRD_RETIRED_MOST) {
+  if (++change->rounds > rounds_most) {
     lane->deferred = false;
     lrd_maintenance_request(cache);
     return;

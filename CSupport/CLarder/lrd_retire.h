@@ -13,6 +13,21 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
 /// Takes what waits in a shard to be scanned: retired entries and tables.
 void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) LRD_REQUIRES(shard->lock);
 
+/// True when anything waits in the shard.
+bool lrd_retire_waits_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock);
+
+/// Finds out, for the maintenance thread, whether writers have removed so much since its last visit
+/// that what waits is turned over by themselves. It had better not touch that: what it destroys
+/// goes to another thread's allocator, and its fence interrupts the writers.
+bool lrd_retire_attend_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
+
+/// From now on all that is retired awaits a fence. False when nothing does.
+bool lrd_retire_await_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
+
+/// As lrd_retire_collect_locked(), but of the entries only those that have had their fence.
+void lrd_retire_collect_passed_locked(lrd_shard *shard, lrd_change *change)
+    LRD_REQUIRES(shard->lock);
+
 /// Makes up to `most` proven entries ready; those that turn out to be held are retired again, and
 /// the change is then unsettled.
 void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,

@@ -14,6 +14,7 @@
 #include "lrd_alloc.h"
 #include "lrd_cache.h"
 #include "lrd_change.h"
+#include "lrd_grace.h"
 #include "lrd_hash.h"
 #include "lrd_lookup.h"
 #include "lrd_memory.h"

@@ -11,19 +11,21 @@
  * another shard. The caller starts over from lrd_change_begin(); nothing is inserted by then.
  *
  * WHO DESTROYS. An entry whose thread is the only one registered, and that no loan of its own
- * holds, is ready at once. Otherwise it is retired; once LRD_RETIRED_MOST / 2 entries or the retire
- * cost have gathered, the writer scans the hazard slots and the entries no slot holds become ready,
- * a handful with each change. Destruction runs without a lock and may call the cache: such inner
- * calls destroy what they removed themselves, so that a value that inserts others leaves none of
- * them waiting. From LRD_NESTED_MOST calls inside each other on they leave it to the innermost
- * loop, newest first, so that destructions which change the cache cannot nest without end. */
+ * holds, is ready at once. Otherwise it is retired; once a quarter of what may wait has gathered it
+ * awaits a heavy fence that some other thread or shard needs. When a half more has come without
+ * one, or the retire cost, the writer runs the fence itself. Then it scans the hazard slots, and
+ * the entries no slot holds become ready, as many with each change as it removes. Destruction runs
+ * without a lock and may call the cache: such inner calls destroy what they removed themselves, so
+ * that a value that inserts others leaves none of them waiting. From LRD_NESTED_MOST calls inside
+ * each other on they leave it to the innermost loop, newest first, so that destructions which
+ * change the cache cannot nest without end. */
 #pragma once
 
 #include "lrd_cache.h"
 
 #pragma clang assume_nonnull begin
 
-/// Proven entries one change destroys besides its own.
+/// Proven entries one change destroys, when too many wait, beyond as many as it has removed.
 #define LRD_DESTROY_STEP 4
 
 /// Destruction loops of one cache inside each other on one thread.
@@ -33,6 +35,7 @@ typedef struct lrd_change {
   lrd_chain removed; // for the observer
   lrd_chain ready;   // for destruction
   lrd_chain suspect; // to be scanned
+  bool fenced;       // behind a grace period that all of these, and no tables, have had
   lrd_table *_Nullable tables;
   lrd_shard *_Nullable shard; // where what a scan cannot free goes back to
   lrd_need need;
@@ -121,7 +124,7 @@ lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane *_Nullable la
                                         lrd_change *change);
 
 /// One bounded slice of background work on a shard, by trylock: moves and shrinks tables, and with
-/// `collect` takes what is retired.
+/// `collect` takes the retired entries that have had their fence, and retired tables.
 /// What is ready is in `change`. False when the lock was busy: its holder knows of the request.
 bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect);
 

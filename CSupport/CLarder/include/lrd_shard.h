@@ -6,8 +6,8 @@
  *       its state is LINKED.
  *   I2  `count` and `cost` are the number of those entries and the sum of their costs.
  *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
- *   I4  `retired` and `proven` hold unlinked entries only, and their counts are right; `held` is
- *       empty when `proven` is.
+ *   I4  `retired`, `awaiting` and `proven` hold unlinked entries only, and their counts are right;
+ *       `held` is empty when `proven` is.
  *   I5  Every entry in a main bucket has the hints of its references, but for the upper bits.
  * LOCKING
  *   `lock` guards every field but `root` and the hints beside it. It is a leaf: its holder takes no
@@ -28,14 +28,16 @@
  *   What every change writes therefore lies together: in the two lines from `lock` on, which end
  *   within `order`, and in the two from `counters` on.
  * RETIREMENT
- *   Unlinked entries wait in `retired` until a scan of all hazard slots proves them free; those
+ *   Unlinked entries wait in `retired` until some have gathered, then in `awaiting` for a grace
+ *   period (lrd_grace.h) after `ticket`, until a scan of all hazard slots proves them free; those
  *   wait in `proven` until somebody destroys them. Where the scan has found only a few hazards the
  *   entries go to `proven` unseen and the hazards to `held`: who takes an entry out looks whether
  *   it is one of them, and if so it is retired again. So no write pays for looking at a hundred
- *   entries. Every entry in `proven` was unlinked before a scan that found nobody holding it, or
- *   whose hazards are all in `held`; hazards are added there with the entries, and forgotten when
- *   `proven` is empty. At most LRD_RETIRED_MOST entries, and twice as many as readers hold, or the
- *   cache's retire cost wait in both; the writer that goes past that scans and destroys itself. */
+ *   entries. Every entry in `awaiting` was unlinked before `ticket` was drawn. Every entry in
+ *   `proven` was unlinked before a scan that found nobody holding it, or whose hazards are all in
+ *   `held`; hazards are added there with the entries, and forgotten when `proven` is empty. At most
+ *   lrd_shard_retired_most() entries, and twice as many as readers hold, or the cache's retire cost
+ *   wait in all three; the writer that goes past that scans and destroys itself. */
 #pragma once
 
 #include "lrd_policy.h"
@@ -43,8 +45,8 @@
 
 #pragma clang assume_nonnull begin
 
-/// Entries that may wait for destruction in one shard.
-#define LRD_RETIRED_MOST 256
+/// Bounds of how many entries may wait for destruction in one shard.
+enum { LRD_RETIRED_FEW = 256, LRD_RETIRED_MANY = 1024 };
 
 /// Hazards a scan may find and still leave it to later to look for them among what it scanned.
 #define LRD_HELD_MOST 16
@@ -83,7 +85,18 @@ typedef struct lrd_shard {
   lrd_chain retired;
   lrd_chain proven;
   uintptr_t held[LRD_HELD_MOST]; // hazards that what is in `proven` is to be compared with
+  lrd_chain awaiting;
+  uint64_t ticket;
+  uint64_t visited; // `unlinked` when the maintenance thread came last
+  bool attended;    // and writers did so much since the time before that they need no help
 } lrd_shard;
+
+/// Entries that may wait for destruction: a sixteenth of those that are there, within bounds.
+static inline uint32_t lrd_shard_retired_most(const lrd_shard *shard) {
+  uint64_t part = shard->count / 16;
+  if (part > LRD_RETIRED_MANY) part = LRD_RETIRED_MANY;
+  return part < LRD_RETIRED_FEW ? LRD_RETIRED_FEW : (uint32_t)part;
+}
 
 /// Memory an insertion needs before it can go on, and that is allocated outside the lock.
 typedef enum lrd_need_kind {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarderTestSupport
+import Larder
+import LarderTestSupport
+import Testing
+
+/// A fence proves what was unlinked before it began, whoever runs it.
+@Suite("Grace periods")
+struct GraceTests {
+  /// Calls `body` with every order of `steps` in which each fence ends after it began.
+  private func forEachOrder(
+    of steps: [lrdt_grace_step], then done: [lrdt_grace_step] = [],
+    _ body: ([lrdt_grace_step]) -> Void
+  ) {
+    if steps.isEmpty { return body(done) }
+    for (index, step) in steps.enumerated() {
+      let mayGo =
+        step.act != LRDT_END || done.contains { $0.act == LRDT_BEGIN && $0.who == step.who }
+      guard mayGo else { continue }
+      var left = steps
+      left.remove(at: index)
+      forEachOrder(of: left, then: done + [step], body)
+    }
+  }
+
+  /// A fence that began after the ticket has ended.
+  private func isProven(_ steps: ArraySlice<lrdt_grace_step>) -> Bool {
+    let drawn = steps.firstIndex { $0.act == LRDT_DRAW }!
+    let later = steps[drawn...].filter { $0.act == LRDT_BEGIN }.map(\.who)
+    return steps.contains { $0.act == LRDT_END && later.contains($0.who) }
+  }
+
+  @Test("Three fences and a ticket in every order: passed when a later fence has ended, not before")
+  func everyOrder() {
+    let fences = (0..<3).flatMap {
+      [lrdt_grace_step(act: LRDT_BEGIN, who: $0), lrdt_grace_step(act: LRDT_END, who: $0)]
+    }
+    var orders = 0
+    var passed = 0
+    forEachOrder(of: fences + [lrdt_grace_step(act: LRDT_DRAW, who: 0)]) { steps in
+      orders += 1
+      let drawn = steps.firstIndex { $0.act == LRDT_DRAW }!
+      for end in (drawn + 1)...steps.count {
+        let expected = isProven(steps[..<end])
+        if expected { passed += 1 }
+        #expect(lrdt_grace_passes(steps, UInt32(end)) == expected, "\(steps[..<end])")
+      }
+    }
+    #expect(orders == 630 && passed > 0)
+  }
+
+  @Test("The process's own: a ticket passes with the next fence")
+  func ownFence() async {
+    await #expect(processExitsWith: .success) {
+      // No other test's fence comes between in a process of its own.
+      let ticket = lrdt_grace_draw()
+      precondition(!lrdt_grace_has_passed(ticket))
+      lrdt_grace_run()
+      precondition(lrdt_grace_has_passed(ticket) && !lrdt_grace_has_passed(lrdt_grace_draw()))
+    }
+  }
+
+  @Test("What awaits a fence in one cache is released though another cache ran it")
+  func sharedFence() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let first = Cache<Int, Tracked>(countLimit: 100, shards: 1)
+      let second = Cache<Int, Tracked>(countLimit: 100, shards: 1)
+      // With another thread about, nothing is released at once.
+      let sleeper = Sleeper { _ = first.value(forKey: 0) }
+      // A quarter of 256 awaits a fence, and then some are retired.
+      for key in 0..<100 { second[key] = tracker.make(key) }
+      for key in 0..<100 { second[key] = tracker.make(key + 100) }
+      let ticket = lrdt_grace_draw()
+      // Writers run a fence at 192, or the background thread is quicker.
+      for key in 0..<400 { first[key % 100] = tracker.make(key) }
+      waitUntil("a fence has run") { lrdt_grace_has_passed(ticket) }
+      for key in 0..<100 { second[key] = tracker.make(key + 200) }
+      precondition(second.retiredCount <= 256, "\(second.retiredCount) wait")
+      sleeper.join()
+      waitUntil("all but what is stored is released") {
+        first.reclaim()
+        second.reclaim()
+        return tracker.live == 200
+      }
+      precondition(tracker.faults.isEmpty)
+    }
+  }
+}
