@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_retire.c — from unlinked to destroyed: the retire lists, the scan, the handing out of
- * garbage. The contract is in lrd_change.h. */
+/* lrd_retire.c — from unlinked to proven: the lists of a shard, and the scan. What is proven is
+ * handed out in lrd_garbage.c. */
 #include "lrd_retire.h"
 
 #include "lrd_grace.h"
 #include "lrd_hazard_set.h"
-#include "lrd_maintenance.h"
 
 #include <string.h>
-
-/// Entries one loop of destructions takes over from inner calls.
-enum { rounds_most = 256 };
 
 /// Splits `chain` into what some reader holds and what none does.
 static void split(const lrd_hazard_set *set, lrd_pool *pool, lrd_chain *chain, lrd_chain *held,
@@ -76,7 +72,6 @@ static void gather_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change
   if (fresh < most / 4 && !pressed) return;
   bool passed = awaiting->head && lrd_grace_has_passed(&lrd_grace_periods, shard->ticket);
   bool waits = awaiting->head && !passed;
-  if (waits && fresh < most / 2 && !pressed) return;
   if (awaiting->head || pressed) suspect(change, awaiting, passed);
   if (waits || (pressed && !passed)) suspect(change, retired, false);
   lrd_retire_await_locked(shard);
@@ -147,9 +142,8 @@ void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_chang
   if (!shard->proven.head) shard->held_count = 0;
 }
 
-static bool too_many_proven_locked(lrd_cache *cache, const lrd_shard *shard)
-    LRD_REQUIRES(shard->lock) {
-  return shard->proven.count > lrd_shard_retired_most(shard) / 4 * 3 ||
+bool lrd_retire_is_behind_locked(lrd_cache *cache, const lrd_shard *shard) {
+  return shard->proven.count > lrd_shard_retired_most(shard) / 2 ||
          shard->proven.cost > retired_cost_most(cache) / 2;
 }
 
@@ -169,7 +163,7 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
   }
   // As many as have come: an allocator that keeps freed memory at hand then serves insertions from
   // it. More at once overflow what it keeps, and the insertions after that find nothing there.
-  bool behind = too_many_proven_locked(cache, shard);
+  bool behind = lrd_retire_is_behind_locked(cache, shard);
   uint32_t due = removed_count > 1 ? removed_count : 1;
   lrd_retire_take_proven_locked(cache, shard, change, behind ? due + LRD_DESTROY_STEP : due);
   take_tables_locked(shard, change);
@@ -192,10 +186,7 @@ void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_
   lrd_hazard_set_discard(&set);
 }
 
-/// What came last is destroyed first: so a tree of destructions that insert others keeps no more
-/// than its branches waiting, not its breadth.
-static void wait_for_destruction_locked(lrd_shard *shard, lrd_chain *free)
-    LRD_REQUIRES(shard->lock) {
+void lrd_retire_leave_ready_locked(lrd_shard *shard, lrd_chain *free) {
   lrd_chain_append(free, &shard->proven);
   lrd_chain_append(&shard->proven, free);
 }
@@ -204,8 +195,8 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
                                 lrd_chain *held, lrd_chain *free) {
   shard->guarded += held->count;
   lrd_chain_append(&shard->retired, held);
-  wait_for_destruction_locked(shard, free);
-  change->owed = too_many_proven_locked(cache, shard) ? shard->proven.count : 0;
+  lrd_retire_leave_ready_locked(shard, free);
+  change->owed = lrd_retire_is_behind_locked(cache, shard) ? shard->proven.count : 0;
   while (change->tables) {
     lrd_table *table = change->tables;
     change->tables = table->retired_next;
@@ -213,10 +204,6 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
     shard->retired_tables = table;
   }
   change->unsettled |= lrd_retire_waits_locked(shard);
-}
-
-static lrd_shard *home_of(lrd_cache *cache, const lrd_change *change) {
-  return change->shard ? change->shard : &cache->shards[0];
 }
 
 /// Adds a scan's hazards to those that what waits in the shard is compared with. False when they
@@ -229,10 +216,8 @@ static bool adopt_locked(lrd_shard *shard, const lrd_hazard_set *set) LRD_REQUIR
   return true;
 }
 
-/// Scans what the change has gathered. The entries go back to the shard: those nobody holds to wait
-/// for their destruction, if they can be told apart later without looking at each.
-static void settle(lrd_cache *cache, lrd_change *change) {
-  lrd_shard *shard = home_of(cache, change);
+void lrd_retire_settle(lrd_cache *cache, lrd_change *change) {
+  lrd_shard *shard = lrd_retire_home(cache, change);
   lrd_chain held = {0}, free = {0};
   lrd_hazard_set set;
   scan(&set, change);
@@ -249,106 +234,12 @@ static void settle(lrd_cache *cache, lrd_change *change) {
   lrd_hazard_set_discard(&set);
 }
 
-/// The same at once and in full: what nobody holds becomes ready.
-static void settle_at_once(lrd_cache *cache, lrd_change *change) {
+void lrd_retire_settle_at_once(lrd_cache *cache, lrd_change *change) {
   lrd_chain held = {0}, none = {0};
   lrd_retire_scan(cache, change, &held, &change->ready);
   if (!held.head && !change->tables) return;
-  lrd_shard *shard = home_of(cache, change);
+  lrd_shard *shard = lrd_retire_home(cache, change);
   lrd_lock_acquire(&shard->lock);
   lrd_retire_put_back_locked(cache, shard, change, &held, &none);
   lrd_change_cancel(cache, shard);
-}
-
-/// Leaves to the loops that run what this change was to destroy.
-static void defer_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  lane->deferred = true;
-  change->owed = 0;
-  if (!change->ready.head) return;
-  lrd_shard *shard = &cache->shards[0];
-  lrd_lock_acquire(&shard->lock);
-  wait_for_destruction_locked(shard, &change->ready);
-  lrd_change_cancel(cache, shard);
-}
-
-/// One entry of what inner calls left; after many rounds the rest goes to the maintenance thread.
-static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  if (++change->rounds > rounds_most) {
-    lane->deferred = false;
-    lrd_maintenance_request(cache);
-    return;
-  }
-  lrd_shard *shard = &cache->shards[0];
-  lrd_lock_acquire(&shard->lock);
-  lrd_retire_take_proven_locked(cache, shard, change, 1);
-  lane->deferred = shard->proven.head != NULL;
-  lrd_change_cancel(cache, shard);
-}
-
-/// A handful of the entries that wait above the bound, while they do: the calls that destructions
-/// make take from the same list.
-static void take_owed(lrd_cache *cache, lrd_change *change) {
-  lrd_shard *shard = home_of(cache, change);
-  uint32_t most = change->owed < LRD_DESTROY_STEP ? change->owed : LRD_DESTROY_STEP;
-  lrd_lock_acquire(&shard->lock);
-  bool owes = too_many_proven_locked(cache, shard);
-  if (owes) lrd_retire_take_proven_locked(cache, shard, change, most);
-  lrd_change_cancel(cache, shard);
-  change->owed = owes ? change->owed - most : 0;
-}
-
-void lrd_retire_destroy_ready(lrd_cache *cache, lrd_change *change) {
-  void *batch = NULL;
-  for (lrd_entry *entry; (entry = lrd_chain_take(&change->ready, &cache->pool));) {
-    cache->hooks.destroy(cache->hooks.context, entry, &batch);
-    lrd_slot_give(cache, NULL, entry);
-  }
-  if (batch) cache->hooks.finish(cache->hooks.context, batch);
-}
-
-/// Leaves what stays retired to the maintenance thread.
-static void request_rest(lrd_cache *cache, lrd_change *change) {
-  if (change->unsettled) lrd_maintenance_request(cache);
-  change->unsettled = false;
-}
-
-lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  if (change->suspect.head || change->tables) settle(cache, change);
-  request_rest(cache, change);
-  if (LRD_LIKELY(!change->ready.head && !change->owed && !change->destroys)) return NULL;
-  if (lane && !change->destroys) {
-    if (lane->destroying == LRD_NESTED_MOST) {
-      defer_garbage(cache, lane, change);
-      return NULL;
-    }
-    lane->destroying++;
-  }
-  if (!change->ready.head && change->owed) take_owed(cache, change);
-  if (!change->ready.head && lane && lane->deferred) take_deferred(cache, lane, change);
-  request_rest(cache, change);
-  lrd_entry *entry = lrd_chain_take(&change->ready, &cache->pool);
-  change->destroys = entry != NULL;
-  if (lane && !entry) lane->destroying--;
-  return entry;
-}
-
-void lrd_change_retire(lrd_cache *cache, lrd_change *change) {
-  if (!change->removed.head) return;
-  lrd_shard *shard = home_of(cache, change);
-  lrd_lock_acquire(&shard->lock);
-  lrd_retire_locked(cache, shard, change, &change->removed);
-  lrd_change_cancel(cache, shard);
-}
-
-void lrd_change_reclaim(lrd_cache *cache, lrd_change *change) {
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    lrd_shard *shard = &cache->shards[i];
-    lrd_lock_acquire(&shard->lock);
-    lrd_retire_collect_locked(shard, change);
-    lrd_chain_append(&change->suspect, &shard->proven);
-    shard->held_count = 0;
-    lrd_change_cancel(cache, shard);
-  }
-  if (change->suspect.head || change->tables) settle_at_once(cache, change);
-  request_rest(cache, change);
 }

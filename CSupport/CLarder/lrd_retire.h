@@ -37,6 +37,26 @@ void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_chang
 /// and frees those of `change->tables` that no reader is inside.
 void lrd_retire_scan(lrd_cache *cache, lrd_change *change, lrd_chain *held, lrd_chain *free);
 
+/// Scans what the change has gathered. The entries go back to the shard: those nobody holds to wait
+/// for their destruction, if they can be told apart later without looking at each.
+void lrd_retire_settle(lrd_cache *cache, lrd_change *change);
+
+/// The same at once and in full: what nobody holds becomes ready.
+void lrd_retire_settle_at_once(lrd_cache *cache, lrd_change *change);
+
+/// True when more waits for destruction than the shard should keep.
+bool lrd_retire_is_behind_locked(lrd_cache *cache, const lrd_shard *shard)
+    LRD_REQUIRES(shard->lock);
+
+/// Leaves proven entries in a shard. What came last is destroyed first: so a tree of destructions
+/// that insert others keeps no more than its branches waiting, not its breadth.
+void lrd_retire_leave_ready_locked(lrd_shard *shard, lrd_chain *free) LRD_REQUIRES(shard->lock);
+
+/// The shard where what a change could not free goes back to.
+static inline lrd_shard *lrd_retire_home(lrd_cache *cache, const lrd_change *change) {
+  return change->shard ? change->shard : &cache->shards[0];
+}
+
 /// Destroys what is ready, by the hooks.
 void lrd_retire_destroy_ready(lrd_cache *cache, lrd_change *change);
 

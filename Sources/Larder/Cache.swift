@@ -15,7 +15,7 @@ package import CLarder
 /// **Release.** A value is released exactly once after it left the cache: before the call returns
 /// while only one thread uses caches in the process, otherwise as soon as no reader holds it, by a
 /// later write, the background thread, or ``reclaim()``; elsewhere if ``Options/release`` says so.
-/// At most 256 entries a shard wait, or a sixteenth of a large shard, up to 1,024; beside these,
+/// At most 256 entries a shard wait, or a sixteenth of a large shard, up to 2,048; beside these,
 /// what readers hold and what threads are destroying.
 ///
 /// **Re-entry.** Observers, closures and `deinit`s of keys and values may call the cache. The one

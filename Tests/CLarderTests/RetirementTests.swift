@@ -94,7 +94,7 @@ struct RetirementTests {
   }
 
   @Test(
-    "In larger shards a sixteenth may wait, 1024 at most", arguments: [8_000, 40_000], [1, 4])
+    "In larger shards a sixteenth may wait, 2048 at most", arguments: [8_000, 40_000], [1, 4])
   func boundOfLargeShards(limit: Int, shards: Int) async {
     await #expect(processExitsWith: .success) { [limit = limit as Int, shards = shards as Int] in
       let tracker = LifetimeTracker()
@@ -102,7 +102,7 @@ struct RetirementTests {
       let sleeper = Sleeper { _ = cache.value(forKey: 0) }
       let value = tracker.make()
       // Shards share the limit: by chance some hold more than their part of it.
-      let most = min(max(limit / shards / 16 + 32, 256), 1024)
+      let most = min(max(limit / shards / 16 + 32, 256), 2048)
       for number in 0..<limit * 3 {
         cache.insert(value, forKey: number)
         guard number % 16 == 0 else { continue }

@@ -46,7 +46,7 @@
 #pragma clang assume_nonnull begin
 
 /// Bounds of how many entries may wait for destruction in one shard.
-enum { LRD_RETIRED_FEW = 256, LRD_RETIRED_MANY = 1024 };
+enum { LRD_RETIRED_FEW = 256, LRD_RETIRED_MANY = 2048 };
 
 /// Hazards a scan may find and still leave it to later to look for them among what it scanned.
 #define LRD_HELD_MOST 16
