@@ -20,13 +20,13 @@ static void nap(uint64_t nanoseconds) {
   lrd_park(&never, 0, nanoseconds);
 }
 
-/// What a visit leaves. LATER: a reader holds entries, or the foreground is busy.
+/// What a visit leaves. MORE_TO_DO: come back soon. LATER: a reader holds entries, or the foreground
+/// is busy.
 typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
 
 /// Destroys proven entries, a handful between two tries of the lock, so that reclaim() and the end
-/// of the cache find nearly all of them in the shard. LATER: the lock was busy, or some of them
-/// were held after all and are retired again. MORE_TO_DO: they are left to writers while these
-/// write.
+/// of the cache find nearly all of them in the shard. LATER: the lock was busy, or something has no
+/// proof yet. MORE_TO_DO: writers turn over what waits, and may stop.
 static progress destroy_proven(lrd_cache *cache, lrd_shard *shard) {
   progress left = DONE;
   for (;;) {
@@ -38,8 +38,9 @@ static progress destroy_proven(lrd_cache *cache, lrd_shard *shard) {
       return waits ? MORE_TO_DO : DONE;
     }
     lrd_retire_take_proven_locked(cache, shard, &change, LRD_DESTROY_STEP);
+    // Retired since the fence, or the lock was busy then: not every holder asks again.
+    if (change.unsettled || (!change.ready.head && lrd_retire_waits_locked(shard))) left = LATER;
     lrd_change_cancel(cache, shard);
-    if (change.unsettled) left = LATER;
     if (!change.ready.head) return left;
     lrd_retire_destroy_ready(cache, &change);
   }
@@ -80,8 +81,8 @@ static progress service_shard(lrd_cache *cache, lrd_shard *shard) {
   return waits ? LATER : DONE;
 }
 
-/// One fence for what is retired in all shards, unless their writers look after it. Where a lock is
-/// busy, its holder asks again.
+/// One fence for what is retired in all shards, unless their writers look after it or their locks
+/// are busy.
 static void fence_retired(lrd_cache *cache) {
   bool awaited = false;
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {

@@ -6,7 +6,8 @@
 #include "lrd_grace.h"
 #include "lrd_hazard_set.h"
 
-#include <string.h>
+/// Entries a writer destroys at most because more wait than should.
+enum { owed_most = LRD_RETIRED_FEW / 2 };
 
 /// Splits `chain` into what some reader holds and what none does.
 static void split(const lrd_hazard_set *set, lrd_pool *pool, lrd_chain *chain, lrd_chain *held,
@@ -67,8 +68,10 @@ static void gather_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change
   if (retired->count <= 2 * shard->guarded) return;
   uint32_t fresh = retired->count - 2 * shard->guarded, most = lrd_shard_retired_most(shard);
   // Past the bound every writer scans: destructions that insert are behind with their own.
-  bool pressed = fresh + awaiting->count + shard->proven.count > most ||
-                 retired->cost + awaiting->cost > retired_cost_most(cache) / 2;
+  uint64_t cost;
+  if (__builtin_add_overflow(retired->cost, awaiting->cost, &cost)) cost = UINT64_MAX;
+  bool pressed =
+      fresh + awaiting->count + shard->proven.count > most || cost > retired_cost_most(cache) / 2;
   if (fresh < most / 4 && !pressed) return;
   bool passed = awaiting->head && lrd_grace_has_passed(&lrd_grace_periods, shard->ticket);
   bool waits = awaiting->head && !passed;
@@ -151,6 +154,17 @@ bool lrd_retire_waits_locked(const lrd_shard *shard) {
   return shard->retired.head || shard->awaiting.head || shard->proven.head || shard->retired_tables;
 }
 
+/// How many entries a change that removed so many is to destroy. As many: an allocator that keeps
+/// freed memory at hand then serves insertions from it, while more at once overflow what it keeps,
+/// and the insertions after that find nothing there. At every fourth one more, or what has waited
+/// longest would do so until the writers pause, and `held` would never be emptied.
+static uint32_t due_locked(lrd_cache *cache, const lrd_shard *shard, uint32_t removed)
+    LRD_REQUIRES(shard->lock) {
+  uint32_t due = removed ? removed : 1;
+  if (lrd_retire_is_behind_locked(cache, shard)) return due + LRD_DESTROY_STEP;
+  return due + (shard->unlinked % 4 == 0);
+}
+
 void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed) {
   change->shard = shard;
   uint32_t removed_count = removed->count;
@@ -161,11 +175,7 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
     lrd_chain_append(&shard->retired, removed);
     gather_locked(cache, shard, change);
   }
-  // As many as have come: an allocator that keeps freed memory at hand then serves insertions from
-  // it. More at once overflow what it keeps, and the insertions after that find nothing there.
-  bool behind = lrd_retire_is_behind_locked(cache, shard);
-  uint32_t due = removed_count > 1 ? removed_count : 1;
-  lrd_retire_take_proven_locked(cache, shard, change, behind ? due + LRD_DESTROY_STEP : due);
+  lrd_retire_take_proven_locked(cache, shard, change, due_locked(cache, shard, removed_count));
   take_tables_locked(shard, change);
   change->unsettled |= lrd_retire_waits_locked(shard);
 }
@@ -196,7 +206,8 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
   shard->guarded += held->count;
   lrd_chain_append(&shard->retired, held);
   lrd_retire_leave_ready_locked(shard, free);
-  change->owed = lrd_retire_is_behind_locked(cache, shard) ? shard->proven.count : 0;
+  uint32_t owed = shard->proven.count < owed_most ? shard->proven.count : owed_most;
+  change->owed = lrd_retire_is_behind_locked(cache, shard) ? owed : 0;
   while (change->tables) {
     lrd_table *table = change->tables;
     change->tables = table->retired_next;
@@ -210,9 +221,15 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
 /// are too many. They do not take the place of others: another scan, begun later, may have been
 /// first to come here, and the entries it has left are judged by its hazards.
 static bool adopt_locked(lrd_shard *shard, const lrd_hazard_set *set) LRD_REQUIRES(shard->lock) {
-  if (set->overflowed || set->count > LRD_HELD_MOST - shard->held_count) return false;
-  memcpy(shard->held + shard->held_count, set->pointers, set->count * sizeof *set->pointers);
-  shard->held_count += (uint32_t)set->count;
+  if (set->overflowed) return false;
+  uint32_t count = shard->held_count;
+  for (size_t i = 0; i < set->count; i++) {
+    // A table stays in readers' slots from scan to scan.
+    if (lrd_pointers_name(shard->held, count, (void *)set->pointers[i])) continue;
+    if (count == LRD_HELD_MOST) return false;
+    shard->held[count++] = set->pointers[i];
+  }
+  shard->held_count = count;
   return true;
 }
 

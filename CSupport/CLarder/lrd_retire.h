@@ -61,7 +61,7 @@ static inline lrd_shard *lrd_retire_home(lrd_cache *cache, const lrd_change *cha
 void lrd_retire_destroy_ready(lrd_cache *cache, lrd_change *change);
 
 /// Puts what a scan left back into a shard: what is held to be scanned again, what is free to be
-/// destroyed a handful at a time; the change owes the destructions by which that exceeds its bound.
+/// destroyed in turn; the change owes the destructions by which that exceeds its bound.
 void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
                                 lrd_chain *held, lrd_chain *free) LRD_REQUIRES(shard->lock);
 

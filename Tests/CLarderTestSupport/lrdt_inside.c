@@ -95,7 +95,7 @@ uint32_t lrdt_table_overflow_used_locked(const lrd_table *table) {
 
 uint64_t lrdt_shard_retired(lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
-  uint64_t count = shard->retired.count + shard->proven.count;
+  uint64_t count = shard->retired.count + shard->awaiting.count + shard->proven.count;
   // A mark left meanwhile goes back to whoever holds the lock next.
   if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   return count;

@@ -113,6 +113,27 @@ struct RetirementTests {
     }
   }
 
+  @Test("What waits longest is destroyed though writers never pause", arguments: [0, 1, 3, 16])
+  func oldestIsDestroyed(others: Int) async {
+    await #expect(processExitsWith: .success) { [others = others as Int] in
+      let tracker = LifetimeTracker()
+      let cache = TrackedCache(countLimit: 100, policy: .fifo, shards: 1)
+      // The fences of another cache prove what this one has retired, in small portions.
+      let other = Cache<Int, Int>(countLimit: 100, shards: 1)
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      let dead = Protected([Bool](repeating: false, count: 20_000))
+      for key in 0..<20_000 {
+        cache[key] = tracker.make { dead.withLock { $0[key] = true } }
+        for number in 0..<others { other[key * others + number] = 0 }
+        // A hundred are stored, and 256 may wait; a few times as many have come since.
+        guard key % 100 == 0, key > 1_500 else { continue }
+        let oldest = dead.withLock { $0.firstIndex(of: false)! }
+        precondition(oldest > key - 1_500, "\(oldest) is alive when \(key) comes")
+      }
+      sleeper.join()
+    }
+  }
+
   @Test("Costly entries do not wait in numbers", arguments: [1, 4])
   func costBound(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in

@@ -25,7 +25,8 @@
 
 #pragma clang assume_nonnull begin
 
-/// Proven entries one change destroys, when too many wait, beyond as many as it has removed.
+/// A handful: proven entries a change destroys, when too many wait, beyond as many as it has removed,
+/// and that the maintenance thread takes under one lock.
 #define LRD_DESTROY_STEP 4
 
 /// Destruction loops of one cache inside each other on one thread.
@@ -124,7 +125,8 @@ lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane *_Nullable la
                                         lrd_change *change);
 
 /// One bounded slice of background work on a shard, by trylock: moves and shrinks tables, and with
-/// `collect` takes the retired entries that have had their fence, and retired tables.
+/// `collect` takes the retired entries that have had their fence, and retired tables, unless the
+/// shard is attended.
 /// What is ready is in `change`. False when the lock was busy: its holder knows of the request.
 bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect);
 

@@ -71,7 +71,8 @@ void lrd_thread_unregister(void);
 bool lrd_thread_is_solitary(void);
 
 /// Calls `visit` with every pointer in any hazard slot, entries and tables, of all threads.
-/// lrd_fence_heavy() must have run between the removal of what is asked for and this call.
+/// lrd_fence_heavy() must have run between the removal of what is asked for and this call, here or
+/// elsewhere (lrd_grace.h).
 void lrd_thread_visit_hazards(void (*visit)(void *context, uintptr_t pointer), void *context);
 
 /// True when one of the calling thread's own slots holds `pointer`.
