@@ -129,6 +129,7 @@ static void destroy_waiting(lrd_cache *cache, lrd_change *change) {
     lrd_lock_acquire(&shard->lock);
     lrd_retire_collect_locked(shard, change);
     lrd_chain_append(&change->ready, &shard->proven);
+    shard->held_count = 0;
     lrd_lock_release(&shard->lock);
   }
   lrd_chain_append(&change->ready, &change->suspect);

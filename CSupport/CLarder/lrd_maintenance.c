@@ -71,14 +71,14 @@ static progress service_shard(lrd_cache *cache, lrd_shard *shard) {
   bool reached = lrd_shard_service(cache, shard, &change, true);
   bool waits = scan(cache, shard, &change);
   progress proven = destroy_proven(cache, shard);
-  if (!reached || proven == LATER) return LATER;
+  if (!reached) return LATER;
   for (int slice = 1; change.moving && slice < slices_per_visit; slice++) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return DONE;
     change.moving = false;
     if (!lrd_shard_service(cache, shard, &change, false)) return LATER;
   }
   if (change.moving || proven == MORE_TO_DO) return MORE_TO_DO;
-  return waits ? LATER : DONE;
+  return waits || proven == LATER ? LATER : DONE;
 }
 
 /// One fence for what is retired in all shards, unless their writers look after it or their locks

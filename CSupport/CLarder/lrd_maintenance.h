@@ -3,11 +3,11 @@
  *
  * Started by the first request, parked while its queue is empty. It looks after caches that left
  * something undone: retired entries no writer came by to destroy, tables half moved or far too
- * large. Shard locks are only ever tried; a busy one is marked, and its holder asks again on
- * leaving (lrd_lock.h). What waits in shards whose writers turn it over themselves is not touched.
+ * large. Shard locks are only ever tried; a busy one is marked, so that its holder asks again
+ * on leaving (lrd_lock.h), and visited again in any case. What waits in shards whose writers turn it over themselves is not touched.
  * (Where a value's destruction here has used a cache, that use took locks as any does, and its hits
  * are noted as those of any ending thread.) While readers hold on to entries it comes back ever
- * more rarely, at least every tenth of a second.
+ * more rarely, at least every tenth of a second, unless writers are busy in other shards.
  *
  * LOCKING: the queue's lock is a leaf; no shard's lock is held when it is taken. */
 #pragma once

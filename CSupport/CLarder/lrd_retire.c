@@ -6,7 +6,7 @@
 #include "lrd_grace.h"
 #include "lrd_hazard_set.h"
 
-/// Entries a writer destroys at most because more wait than should.
+/// Entries a writer destroys at most because others have left more than should wait.
 enum { owed_most = LRD_RETIRED_FEW / 2 };
 
 /// Splits `chain` into what some reader holds and what none does.
@@ -205,8 +205,10 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
                                 lrd_chain *held, lrd_chain *free) {
   shard->guarded += held->count;
   lrd_chain_append(&shard->retired, held);
+  // What came with this scan, down to the bound; of what was there before, so much.
+  uint32_t owed = free->count > owed_most ? free->count : owed_most;
   lrd_retire_leave_ready_locked(shard, free);
-  uint32_t owed = shard->proven.count < owed_most ? shard->proven.count : owed_most;
+  if (owed > shard->proven.count) owed = shard->proven.count;
   change->owed = lrd_retire_is_behind_locked(cache, shard) ? owed : 0;
   while (change->tables) {
     lrd_table *table = change->tables;

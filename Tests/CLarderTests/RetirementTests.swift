@@ -121,14 +121,49 @@ struct RetirementTests {
       // The fences of another cache prove what this one has retired, in small portions.
       let other = Cache<Int, Int>(countLimit: 100, shards: 1)
       let sleeper = Sleeper { _ = cache.value(forKey: 0) }
-      let dead = Protected([Bool](repeating: false, count: 20_000))
-      for key in 0..<20_000 {
-        cache[key] = tracker.make { dead.withLock { $0[key] = true } }
+      let dead = Protected([Bool]())
+      var key = 0
+      func insertOne() {
+        let inserted = key
+        dead.withLock { $0.append(false) }
+        cache[key] = tracker.make { dead.withLock { $0[inserted] = true } }
         for number in 0..<others { other[key * others + number] = 0 }
-        // A hundred are stored, and 256 may wait; a few times as many have come since.
-        guard key % 100 == 0, key > 1_500 else { continue }
-        let oldest = dead.withLock { $0.firstIndex(of: false)! }
-        precondition(oldest > key - 1_500, "\(oldest) is alive when \(key) comes")
+        key += 1
+      }
+      // What is evicted while a round begins is dead before its end, and the round has no pause.
+      for _ in 0..<10 {
+        for _ in 0..<500 { insertOne() }
+        let evicted = key - 100
+        Self.waitWorking("all that was evicted is dead", insertOne) {
+          dead.withLock { !$0[..<evicted].contains(false) }
+        }
+      }
+      sleeper.join()
+    }
+  }
+
+  /// Calls `work` until the condition holds, and looks at that now and then.
+  private static func waitWorking(
+    _ what: String, _ work: () -> Void, until condition: () -> Bool
+  ) {
+    let end = Clock.now + 60_000_000_000
+    while !condition() {
+      if Clock.now > end { fatalError("deadline passed: \(what)") }
+      for _ in 0..<100 { work() }
+    }
+  }
+
+  @Test("What a call has removed waits within bounds when it returns")
+  func removedAtOnce() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = TrackedCache(shards: 1)
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      let value = tracker.make()
+      for _ in 0..<10 {
+        for key in 0..<20_000 { cache.insert(value, forKey: key) }
+        cache.removeAll()
+        precondition(cache.retiredCount <= 256, "\(cache.retiredCount) wait")
       }
       sleeper.join()
     }

@@ -13,7 +13,7 @@
  * WHO DESTROYS. An entry whose thread is the only one registered, and that no loan of its own
  * holds, is ready at once. Otherwise it is retired; once a quarter of what may wait has gathered it
  * awaits a heavy fence that some other thread or shard needs. When as many more have come without
- * one, or the retire cost, the writer runs the fence itself. Then it scans the hazard slots, and
+ * one, or half of the retire cost, the writer runs the fence itself. Then it scans the hazard slots, and
  * the entries no slot holds become ready, as many with each change as it removes. Destruction runs
  * without a lock and may call the cache: such inner calls destroy what they removed themselves, so
  * that a value that inserts others leaves none of them waiting. From LRD_NESTED_MOST calls inside
