@@ -163,8 +163,7 @@ struct RetirementTests {
       for _ in 0..<10 {
         for key in 0..<20_000 { cache.insert(value, forKey: key) }
         cache.removeAll()
-        // 256, and what the background thread had in its hands and has put back.
-        precondition(cache.retiredCount <= 512, "\(cache.retiredCount) wait")
+        precondition(cache.retiredCount <= 256, "\(cache.retiredCount) wait")
       }
       sleeper.join()
     }
