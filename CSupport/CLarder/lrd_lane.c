@@ -124,9 +124,13 @@ lrd_entry *lrd_slot_take(lrd_cache *cache, lrd_lane *lane) {
   if (!lane) {
     if (!lrd_pool_take(&cache->pool, &id, 1)) return NULL;
   } else {
-    if (!lane->spares) lane->spares = lrd_pool_take(&cache->pool, lane->spare, LRD_SPARES / 2);
-    if (!lane->spares) return NULL;
-    id = lane->spare[--lane->spares];
+    if (LRD_UNLIKELY(!lane->spares)) {
+      lane->first_spare = 0;
+      lane->spares = lrd_pool_take(&cache->pool, lane->spare, LRD_SPARES / 2);
+      if (!lane->spares) return NULL;
+    }
+    lane->spares--;
+    id = lane->spare[lane->first_spare++ % LRD_SPARES];
   }
   lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
   entry->prev = id;
@@ -136,15 +140,21 @@ lrd_entry *lrd_slot_take(lrd_cache *cache, lrd_lane *lane) {
   return entry;
 }
 
+/// Gives the later half of the spares to the pool, which hands out first what it got last.
+static void give_half(lrd_cache *cache, lrd_lane *lane) {
+  uint32_t given[LRD_SPARES / 2];
+  for (uint32_t i = 0; i < LRD_SPARES / 2; i++) {
+    given[i] = lane->spare[(lane->first_spare + --lane->spares) % LRD_SPARES];
+  }
+  lrd_pool_give(&cache->pool, given, LRD_SPARES / 2);
+}
+
 void lrd_slot_give(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) {
   uint32_t id = entry->prev;
   if (!lane) {
     lrd_pool_give(&cache->pool, &id, 1);
     return;
   }
-  if (lane->spares == LRD_SPARES) {
-    lane->spares /= 2;
-    lrd_pool_give(&cache->pool, lane->spare + lane->spares, LRD_SPARES / 2);
-  }
-  lane->spare[lane->spares++] = id;
+  if (LRD_UNLIKELY(lane->spares == LRD_SPARES)) give_half(cache, lane);
+  lane->spare[(lane->first_spare + lane->spares++) % LRD_SPARES] = id;
 }

@@ -156,13 +156,13 @@ bool lrd_retire_waits_locked(const lrd_shard *shard) {
 
 /// How many entries a change that removed so many is to destroy. As many: an allocator that keeps
 /// freed memory at hand then serves insertions from it, while more at once overflow what it keeps,
-/// and the insertions after that find nothing there. At every fourth one more, or what has waited
-/// longest would do so until the writers pause, and `held` would never be emptied.
+/// and the insertions after that find nothing there. Now and then one more, so that `proven` and
+/// with it `held` is empty at times although writers never pause.
 static uint32_t due_locked(lrd_cache *cache, const lrd_shard *shard, uint32_t removed)
     LRD_REQUIRES(shard->lock) {
   uint32_t due = removed ? removed : 1;
   if (lrd_retire_is_behind_locked(cache, shard)) return due + LRD_DESTROY_STEP;
-  return due + (shard->unlinked % 4 == 0);
+  return due + (shard->unlinked % 64 == 0);
 }
 
 void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed) {
@@ -207,7 +207,8 @@ void lrd_retire_put_back_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *
   lrd_chain_append(&shard->retired, held);
   // What came with this scan, down to the bound; of what was there before, so much.
   uint32_t owed = free->count > owed_most ? free->count : owed_most;
-  lrd_retire_leave_ready_locked(shard, free);
+  if (lrd_retire_is_behind_locked(cache, shard)) lrd_retire_leave_ready_locked(shard, free);
+  lrd_chain_append(&shard->proven, free);
   if (owed > shard->proven.count) owed = shard->proven.count;
   change->owed = lrd_retire_is_behind_locked(cache, shard) ? owed : 0;
   while (change->tables) {

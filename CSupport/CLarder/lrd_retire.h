@@ -48,7 +48,7 @@ void lrd_retire_settle_at_once(lrd_cache *cache, lrd_change *change);
 bool lrd_retire_is_behind_locked(lrd_cache *cache, const lrd_shard *shard)
     LRD_REQUIRES(shard->lock);
 
-/// Leaves proven entries in a shard. What came last is destroyed first: so a tree of destructions
+/// Leaves proven entries in a shard, to be destroyed before all others: so a tree of destructions
 /// that insert others keeps no more than its branches waiting, not its breadth.
 void lrd_retire_leave_ready_locked(lrd_shard *shard, lrd_chain *free) LRD_REQUIRES(shard->lock);
 
