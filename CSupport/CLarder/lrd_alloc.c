@@ -45,6 +45,11 @@ void *lrd_alloc_zeroed(size_t bytes, size_t alignment) {
   return memory;
 }
 
+void lrd_prefault(void *memory, size_t bytes) {
+  enum { page = 4096 };
+  for (size_t i = 0; i < bytes; i += page) ((volatile char *)memory)[i] = 0;
+}
+
 void lrd_free(void *memory, size_t bytes, size_t alignment) {
   if (!memory) return;
   if (is_extent(bytes, alignment)) {

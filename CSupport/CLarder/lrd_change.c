@@ -11,6 +11,8 @@
 enum { evictions_per_lock = 32 };
 /// Buckets the maintenance thread moves under one lock.
 enum { buckets_per_slice = 32 };
+/// Tries of the maintenance thread to bring in what it has allocated.
+enum { supply_tries = 1000 };
 
 void lrd_change_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
@@ -148,6 +150,7 @@ lrd_result lrd_change_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     change->need.wait = true;
     return LRD_AGAIN;
   }
+  change->unsettled |= change->need.foreseen;
   // A replacement is a use: where order follows use, room is taken from the old value last.
   if (old && !change->noted) lrd_note_hit_locked(cache, shard, old);
   change->noted |= old != NULL;
@@ -315,14 +318,37 @@ void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit) {
   limits_changed(cache);
 }
 
+/// Takes the lock for what was allocated without it, which is too dear to throw away for a busy
+/// moment; no longer than some thousand insertions take.
+static bool try_for_supply(lrd_shard *shard) LRD_TRY_ACQUIRE(true, shard->lock) {
+  for (int i = 0; i < supply_tries; i++) {
+    if (lrd_lock_try(&shard->lock)) return true;
+    lrd_yield();
+  }
+  return lrd_lock_try_or_mark(&shard->lock);
+}
+
+/// True when writers have moved buckets of a growing table since the thread was here last. Then it is
+/// left to them: they move no more than they must, and would wait for whoever moves more.
+static bool writers_move_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  return lrd_shard_moves_locked(shard) && root->moved != shard->moved_seen;
+}
+
+static void note_moved_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  shard->moved_seen = atomic_load_explicit(&shard->root, memory_order_relaxed)->moved;
+}
+
 bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect) {
   lrd_need need = {0};
   if (!lrd_lock_try_or_mark(&shard->lock)) return false;
-  bool tidied = lrd_shard_tidy_locked(shard, buckets_per_slice, &need);
+  bool theirs = collect && writers_move_locked(shard);
+  bool tidied = theirs || lrd_shard_tidy_locked(shard, buckets_per_slice, &need);
   if (!tidied) {
     unlock(cache, shard);
     bool supplied = lrd_need_supply(&need);
-    if (!lrd_lock_try_or_mark(&shard->lock)) {
+    if (need.supplied == LRD_NEED_TABLE) lrd_table_prefault(need.memory);
+    if (!try_for_supply(shard)) {
       lrd_need_drop(&need);
       return false;
     }
@@ -330,9 +356,11 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, b
     // What was not used came too late or will never do: no reason to go on at once.
     tidied = supplied && need.supplied == LRD_NEED_NOTHING;
   }
-  change->moving = tidied && (lrd_shard_moves_locked(shard) || lrd_shard_oversized_locked(shard));
-  if (collect && !shard->attended) lrd_retire_collect_passed_locked(shard, change);
+  note_moved_locked(shard);
+  change->moving =
+      tidied && !theirs && (lrd_shard_moves_locked(shard) || lrd_shard_oversized_locked(shard));
+  if (collect) lrd_retire_collect_passed_locked(shard, change);
   unlock(cache, shard);
   lrd_need_drop(&need);
-  return true;
+  return !theirs;
 }

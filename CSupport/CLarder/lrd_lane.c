@@ -2,6 +2,7 @@
 /* lrd_lane.c — lanes: made at first use, batches of hits applied, spare slots taken and given. */
 #include "lrd_alloc.h"
 #include "lrd_cache.h"
+#include "lrd_maintenance.h"
 
 #include <string.h>
 
@@ -128,6 +129,7 @@ lrd_entry *lrd_slot_take(lrd_cache *cache, lrd_lane *lane) {
       lane->first_spare = 0;
       lane->spares = lrd_pool_take(&cache->pool, lane->spare, LRD_SPARES / 2);
       if (!lane->spares) return NULL;
+      if (LRD_UNLIKELY(lrd_pool_wants_spare(&cache->pool))) lrd_maintenance_request(cache);
     }
     lane->spares--;
     id = lane->spare[lane->first_spare++ % LRD_SPARES];

@@ -14,6 +14,8 @@ static const uint64_t longest_nap = 100000000; // 0.1 s: while readers hold on t
 
 /// A visit to a shard moves at most this many times lrd_change.c's slice of buckets.
 enum { slices_per_visit = 256 };
+/// Slots in use besides those of entries, and a 64th more.
+enum { slots_besides = 4096 };
 
 static void nap(uint64_t nanoseconds) {
   static _Atomic(uint32_t) never;
@@ -72,12 +74,14 @@ static progress service_shard(lrd_cache *cache, lrd_shard *shard) {
   bool waits = scan(cache, shard, &change);
   progress proven = destroy_proven(cache, shard);
   if (!reached) return LATER;
+  bool moved = change.moving;
   for (int slice = 1; change.moving && slice < slices_per_visit; slice++) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return DONE;
     change.moving = false;
     if (!lrd_shard_service(cache, shard, &change, false)) return LATER;
   }
-  if (change.moving || proven == MORE_TO_DO) return MORE_TO_DO;
+  // A table moved to its end is retired by now.
+  if (moved || proven == MORE_TO_DO) return MORE_TO_DO;
   return waits || proven == LATER ? LATER : DONE;
 }
 
@@ -94,11 +98,20 @@ static void fence_retired(lrd_cache *cache) {
   if (awaited) lrd_grace_fence();
 }
 
+/// Slots the cache can have in use: some more than entries, for spares of threads and what waits for
+/// its destruction.
+static uint64_t slots_most(lrd_cache *cache) {
+  uint64_t limit = atomic_load_explicit(&cache->budget.count_limit, memory_order_relaxed);
+  return limit ? limit + limit / 64 + slots_besides : UINT64_MAX;
+}
+
 /// Works on every shard once.
 static progress service(lrd_cache *cache) {
   progress worst = DONE;
   fence_retired(cache);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    // Between shards: each may take long to make a table, while insertions want page after page.
+    lrd_pool_prepare(&cache->pool, slots_most(cache));
     progress one = service_shard(cache, &cache->shards[i]);
     if (one == MORE_TO_DO || worst == DONE) worst = one;
   }

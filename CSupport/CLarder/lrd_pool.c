@@ -53,13 +53,17 @@ static lrd_page *page_of_slots(const lrd_pool *pool, char *slots) {
   return (lrd_page *)(void *)(slots - pool->first_slot);
 }
 
+static void free_page(const lrd_pool *pool, lrd_page *page) {
+  LRD_UNPOISON(page, page->bytes);
+  lrd_free(page, page->bytes, alignment_of_pages(pool));
+}
+
 void lrd_pool_close(lrd_pool *pool) {
+  if (pool->spare) free_page(pool, pool->spare);
   lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_relaxed);
   for (uint32_t i = 0; i < pool->pages; i++) {
     if (!directory->slots[i]) continue;
-    lrd_page *page = page_of_slots(pool, directory->slots[i]);
-    LRD_UNPOISON(page, page->bytes);
-    lrd_free(page, page->bytes, alignment_of_pages(pool));
+    free_page(pool, page_of_slots(pool, directory->slots[i]));
   }
   while (directory) {
     lrd_directory *smaller = directory->smaller;
@@ -137,16 +141,21 @@ static void free_directory(lrd_directory *directory) {
            _Alignof(lrd_directory));
 }
 
-/// Adds one page with room. False without memory, or with all page numbers in use.
-static bool add_page(lrd_pool *pool, size_t mapped) LRD_EXCLUDES(pool->lock) {
-  size_t bytes = next_page_bytes(pool, mapped);
+/// A page in no list yet; NULL without memory. `prefault`: its memory is there, too.
+static lrd_page *create_page(const lrd_pool *pool, size_t bytes, bool prefault) {
   lrd_page *page = lrd_alloc(bytes, alignment_of_pages(pool));
-  if (!page) return false;
+  if (!page) return NULL;
+  if (prefault) lrd_prefault(page, bytes);
   memset(page, 0, sizeof *page);
   page->bytes = bytes;
   page->slots = slots_in(pool, bytes);
   page->free = page->slots;
   page->free_head = LRD_NIL;
+  return page;
+}
+
+/// Adds a page with room. False without memory, or with all page numbers in use.
+static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock) {
   lrd_directory *grown = NULL;
   bool added = false;
   for (;;) {
@@ -165,8 +174,10 @@ static bool add_page(lrd_pool *pool, size_t mapped) LRD_EXCLUDES(pool->lock) {
       }
       page->number = number;
       directory->slots[number] = (char *)page + pool->first_slot;
-      pool->mapped += bytes;
+      pool->mapped += page->bytes;
       pool->empty_pages++;
+      bool grows = next_page_bytes(pool, pool->mapped) == largest_page;
+      atomic_store_explicit(&pool->wants_spare, grows, memory_order_relaxed);
       link_page_locked(pool, page);
       added = true;
     }
@@ -179,7 +190,6 @@ static bool add_page(lrd_pool *pool, size_t mapped) LRD_EXCLUDES(pool->lock) {
     grown->capacity = capacity;
   }
   free_directory(grown);
-  if (!added) lrd_free(page, bytes, alignment_of_pages(pool));
   return added;
 }
 
@@ -188,9 +198,32 @@ uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
     lrd_lock_acquire(&pool->lock);
     uint32_t taken = take_locked(pool, ids, wanted);
     size_t mapped = pool->mapped;
+    lrd_page *page = taken ? NULL : pool->spare;
+    if (page) pool->spare = NULL;
     lrd_lock_release(&pool->lock);
-    if (taken || !add_page(pool, mapped)) return taken;
+    if (taken) return taken;
+    if (!page) page = create_page(pool, next_page_bytes(pool, mapped), false);
+    if (!page) return 0;
+    if (!install_page(pool, page)) {
+      free_page(pool, page);
+      return 0;
+    }
   }
+}
+
+void lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
+  if (!atomic_exchange_explicit(&pool->wants_spare, false, memory_order_relaxed)) return;
+  lrd_lock_acquire(&pool->lock);
+  size_t mapped = pool->mapped;
+  bool has_spare = pool->spare != NULL;
+  lrd_lock_release(&pool->lock);
+  if (has_spare || mapped / pool->stride >= slots_most) return;
+  lrd_page *page = create_page(pool, next_page_bytes(pool, mapped), true);
+  if (!page) return;
+  lrd_lock_acquire(&pool->lock);
+  LRD_ASSERT(!pool->spare);
+  pool->spare = page;
+  lrd_lock_release(&pool->lock);
 }
 
 /// Puts one slot back; returns its page when that became empty and is to be freed.
@@ -205,7 +238,7 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
   page->free_head = id;
   if (page->free++ == 0) link_page_locked(pool, page);
   if (page->free < page->slots) return NULL;
-  if (pool->empty_pages == 0) {
+  if (pool->empty_pages == 0 && !pool->spare) {
     pool->empty_pages = 1;
     return NULL;
   }
@@ -228,15 +261,14 @@ void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count) {
   lrd_lock_release(&pool->lock);
   while (emptied) {
     lrd_page *next = emptied->fuller;
-    LRD_UNPOISON(emptied, emptied->bytes);
-    lrd_free(emptied, emptied->bytes, alignment_of_pages(pool));
+    free_page(pool, emptied);
     emptied = next;
   }
 }
 
 size_t lrd_pool_bytes(lrd_pool *pool) {
   lrd_lock_acquire(&pool->lock);
-  size_t bytes = pool->mapped;
+  size_t bytes = pool->mapped + (pool->spare ? pool->spare->bytes : 0);
   lrd_lock_release(&pool->lock);
   return bytes;
 }

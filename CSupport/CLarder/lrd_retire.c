@@ -107,6 +107,13 @@ static void take_tables_locked(lrd_shard *shard, lrd_change *change) LRD_REQUIRE
   shard->retired_tables = NULL;
 }
 
+/// A large table takes the system long to free, and is left to the maintenance thread. Not when that
+/// seems to be missing: by then another one has come.
+static bool leaves_tables_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  const lrd_table *table = shard->retired_tables;
+  return table && lrd_table_is_large(table->buckets) && !table->retired_next;
+}
+
 void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) {
   change->shard = shard;
   suspect(change, &shard->awaiting, false);
@@ -117,9 +124,8 @@ void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) {
 
 void lrd_retire_collect_passed_locked(lrd_shard *shard, lrd_change *change) {
   change->shard = shard;
-  if (shard->awaiting.head && lrd_grace_has_passed(&lrd_grace_periods, shard->ticket)) {
-    suspect(change, &shard->awaiting, true);
-  }
+  bool passed = lrd_grace_has_passed(&lrd_grace_periods, shard->ticket);
+  if (shard->awaiting.head && passed && !shard->attended) suspect(change, &shard->awaiting, true);
   take_tables_locked(shard, change);
 }
 
@@ -176,7 +182,7 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
     gather_locked(cache, shard, change);
   }
   lrd_retire_take_proven_locked(cache, shard, change, due_locked(cache, shard, removed_count));
-  take_tables_locked(shard, change);
+  if (!leaves_tables_locked(shard)) take_tables_locked(shard, change);
   change->unsettled |= lrd_retire_waits_locked(shard);
 }
 

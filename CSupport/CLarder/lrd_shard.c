@@ -164,12 +164,33 @@ static bool ask_overflow(lrd_need *need, lrd_table *table, bool may_wait) {
   return false;
 }
 
+/// The size of the table after one of so many buckets: twice that, or less if less is enough for
+/// the entries the shard may hold. Of these, some shards hold more than others by chance: by the
+/// root of their number, which a 32nd and 64 more are a few times of.
+static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
+  uint64_t share = shard->order.share.count;
+  if (share == LRD_UNBOUNDED) return buckets * 2;
+  uint64_t enough = (share + share / 32 + 64) / LRD_TABLE_LOAD + 1;
+  return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
+}
+
+/// Entries at which the successor of a large table is made beforehand. More than a table can hold
+/// when it is small, or holds what the shard may hold.
+static uint64_t foresight_of(const lrd_shard *shard, const lrd_table *table) {
+  uint64_t full = table->buckets * LRD_TABLE_LOAD;
+  uint64_t share = shard->order.share.count;
+  bool is_enough = share != LRD_UNBOUNDED && share + share / 32 + 64 <= full;
+  return !lrd_table_is_large(table->buckets) || is_enough ? UINT64_MAX : full - full / 8;
+}
+
 bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) {
   lrd_table *root = root_of(shard);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
   if (!next) {
-    if (!is_oversized(shard, root)) return true;
-    uint64_t wanted = shard->count * 2 / LRD_TABLE_LOAD + 4;
+    bool grows = shard->count >= foresight_of(shard, root);
+    if (!grows && !is_oversized(shard, root)) return true;
+    uint64_t wanted =
+        grows ? buckets_after(shard, root->buckets) : shard->count * 2 / LRD_TABLE_LOAD + 4;
     if (need->supplied != LRD_NEED_TABLE || need->buckets < wanted) {
       return ask_table(shard, need, wanted, true);
     }
@@ -195,16 +216,6 @@ static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd
   policy->renewed(&shard->order);
 }
 
-/// The size of the table after one of so many buckets: twice that, or less if less is enough for
-/// the entries the shard may hold. Of these, some shards hold more than others by chance: by the
-/// root of their number, which a 32nd and 64 more are a few times of.
-static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
-  uint64_t share = shard->order.share.count;
-  if (share == LRD_UNBOUNDED) return buckets * 2;
-  uint64_t enough = (share + share / 32 + 64) / LRD_TABLE_LOAD + 1;
-  return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
-}
-
 bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
                               lrd_need *need) {
   use_supply_locked(shard, need);
@@ -226,6 +237,8 @@ bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64
       if (!lrd_shard_move_locked(shard, buckets_per_insertion)) {
         return ask_overflow(need, next, true);
       }
+    } else if (shard->count == foresight_of(shard, root)) {
+      need->foreseen = true;
     } else if (shard->count >= root->buckets * LRD_TABLE_LOAD) {
       return ask_table(shard, need, buckets_after(shard, root->buckets), true);
     }

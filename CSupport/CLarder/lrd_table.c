@@ -31,6 +31,12 @@ lrd_table *lrd_table_create(uint64_t buckets, const lrd_references *references) 
   return table;
 }
 
+void lrd_table_prefault(lrd_table *table) {
+  lrd_prefault(table->bucket, (size_t)table->buckets * sizeof(lrd_bucket));
+  size_t hints = (size_t)table->buckets * table->references->count * sizeof(lrd_hints);
+  if (hints) lrd_prefault(table->hints, hints);
+}
+
 void lrd_table_destroy(lrd_table *table) {
   if (table == &lrd_table_empty) return;
   uint64_t size = table->base_overflow;

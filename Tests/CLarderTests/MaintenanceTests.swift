@@ -108,6 +108,27 @@ struct MaintenanceTests {
     }
   }
 
+  @Test("A large table has its successor before it is full, and goes in the background")
+  func growsAhead() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(shards: 1)
+      // 5 * 16384 entries fill the first large table; seven eighths are enough to ask for the next.
+      for key in 0..<71_681 { cache[key] = key }
+      precondition(cache.bucketCount == 16_384)
+      waitUntil("the successor is there") { cache.bucketCount == 32_768 }
+      // Nobody writes: the thread itself moves all.
+      waitUntil("the table has moved") { !cache.isMoving }
+      waitUntil("the table is freed") { cache.retiredTables == 0 }
+      cache.checkInvariants()
+      // The next one grows while insertions move it.
+      for key in 71_681..<170_000 { cache[key] = key }
+      waitUntil("the table is freed") { !cache.isMoving && cache.retiredTables == 0 }
+      precondition(cache.bucketCount == 65_536)
+      cache.checkInvariants()
+      precondition((0..<170_000).allSatisfy { cache[$0] == $0 })
+    }
+  }
+
   @Test("With nothing to do, the background thread does not run")
   func parks() async {
     await #expect(processExitsWith: .success) {

@@ -108,6 +108,36 @@ struct PoolTests {
     }
   }
 
+  @Test("A pool of large pages asks for a spare one, and takes it next", arguments: [48, 262_144])
+  func spare(bytes: Int) {
+    let pool = CheckedPool(entryBytes: bytes, alignment: 8)
+    let page = 2 << 20
+    while !lrd_pool_wants_spare(pool.pool) {
+      pool.take(1)
+      #expect(pool.bytes < 3 * page)
+    }
+    let before = (bytes: pool.bytes, pages: pool.pages)
+    lrd_pool_prepare(pool.pool, UInt64(before.bytes / pool.stride))
+    #expect(pool.bytes == before.bytes, "so many slots are enough")
+    #expect(!lrd_pool_wants_spare(pool.pool))
+
+    while pool.pages == before.pages { pool.take(1) }
+    #expect(lrd_pool_wants_spare(pool.pool), "with every further page")
+    let grown = pool.bytes
+    lrd_pool_prepare(pool.pool, .max)
+    lrd_pool_prepare(pool.pool, .max)
+    #expect(pool.bytes == grown + page, "one spare page")
+    #expect(pool.pages == before.pages + 1)
+    while pool.pages == before.pages + 1 { pool.take(1) }
+    #expect(pool.bytes == grown + page, "the spare page is used")
+
+    lrd_pool_prepare(pool.pool, .max)
+    #expect(pool.used.allSatisfy(pool.isIntact))
+    pool.give(.max) { $0 - 1 }
+    #expect(pool.fault == nil)
+    #expect(pool.bytes <= page, "the spare page is the one that is kept")
+  }
+
   @Test("Takes and gives in any order agree with a set", arguments: 0..<6)
   func randomScript(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))

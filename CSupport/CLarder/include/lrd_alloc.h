@@ -22,6 +22,10 @@ void *_Nullable lrd_alloc(size_t bytes, size_t alignment);
 /// As lrd_alloc(), cleared.
 void *_Nullable lrd_alloc_zeroed(size_t bytes, size_t alignment);
 
+/// Has the system provide memory that lrd_alloc() returned and nobody has written to: the first
+/// writes then wait for nothing. Clears it in part.
+void lrd_prefault(void *memory, size_t bytes);
+
 /// Frees what lrd_alloc() returned for the same size and alignment.
 void lrd_free(void *_Nullable memory, size_t bytes, size_t alignment);
 

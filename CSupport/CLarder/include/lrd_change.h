@@ -124,10 +124,11 @@ void lrd_change_reclaim(lrd_cache *cache, lrd_change *change);
 lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane *_Nullable lane,
                                         lrd_change *change);
 
-/// One bounded slice of background work on a shard, by trylock: moves and shrinks tables, and with
-/// `collect` takes the retired entries that have had their fence, and retired tables, unless the
-/// shard is attended.
-/// What is ready is in `change`. False when the lock was busy: its holder knows of the request.
+/// One bounded slice of background work on a shard, by trylock: moves and shrinks tables, makes the
+/// successor of a large one, and with `collect`, once for each visit, takes retired tables and, from
+/// a shard that is not attended, the retired entries that have had their fence. What is ready is in
+/// `change`. False when there is more to look after later: writers are moving the table, or the lock
+/// was busy, and its holder knows of the request.
 bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect);
 
 #pragma clang assume_nonnull end

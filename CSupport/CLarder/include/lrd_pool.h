@@ -9,6 +9,10 @@
  * reserve. Threads take and return slots in handfuls (lrd_pool_take, lrd_pool_give), not one by
  * one.
  *
+ * THE SPARE. The first touch of a huge page takes the system the time of thousands of insertions.
+ * Once pages are that large, a pool that has taken up a page wants a spare one, which the
+ * maintenance thread makes and touches beforehand; whoever is faster does without.
+ *
  * LOCKING
  *   `lock` guards the pages' free lists and the list of pages with room. It is a leaf; nothing is
  *   allocated or freed under it. Entries are found from ids without it: `directory` and a page's
@@ -54,6 +58,8 @@ typedef struct lrd_pool {
   uint32_t empty_pages; // pages with every slot free
   size_t mapped;        // bytes of all pages
   lrd_page *_Nullable with_room;
+  lrd_page *_Nullable spare;
+  _Atomic(bool) wants_spare; // relaxed: set under the lock, and a hint
 } lrd_pool;
 
 /// Prepares an empty pool for entries of `entry_bytes` aligned to `alignment`. False without
@@ -65,6 +71,15 @@ void lrd_pool_close(lrd_pool *pool);
 
 /// Takes up to `wanted` free slots into `ids`; returns how many, 0 without memory. Locks `lock`.
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
+
+/// True when the maintenance thread should call lrd_pool_prepare().
+LRD_INLINE bool lrd_pool_wants_spare(lrd_pool *pool) {
+  return atomic_load_explicit(&pool->wants_spare, memory_order_relaxed);
+}
+
+/// Makes a spare page if one is wanted, unless there are pages for `slots_most` slots. Locks `lock`.
+/// Not for two threads at once.
+void lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most);
 
 /// Takes slots back and frees pages that became empty beyond the reserve. Locks `lock`.
 void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count);

@@ -87,8 +87,9 @@ typedef struct lrd_shard {
   uintptr_t held[LRD_HELD_MOST]; // hazards that what is in `proven` is to be compared with
   lrd_chain awaiting;
   uint64_t ticket;
-  uint64_t visited; // `unlinked` when the maintenance thread came last
-  bool attended;    // and writers did so much since the time before that they need no help
+  uint64_t visited;    // `unlinked` when the maintenance thread came last
+  bool attended;       // and writers did so much since the time before that they need no help
+  uint64_t moved_seen; // `moved` of the root when that thread left
 } lrd_shard;
 
 /// Entries that may wait for destruction: a sixteenth of those that are there, within bounds.
@@ -114,6 +115,7 @@ typedef struct lrd_need {
   size_t bytes;                               // of the new chunk or history
   bool may_wait;                              // the insertion can go on without it
   bool wait;                                  // set by the caller: go on without what may wait
+  bool foreseen;                              // the maintenance thread should tidy the shard
   lrd_need_kind supplied;                     // what `memory` is
   void *_Nullable memory;
   size_t memory_bytes;
@@ -156,7 +158,8 @@ bool lrd_shard_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lo
 /// True when the table, or the one it moves to, is far too large for the entries.
 bool lrd_shard_oversized_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
-/// Moves up to `buckets` buckets of a moving table, or begins to shrink one that is far too large.
+/// Moves up to `buckets` buckets of a moving table, or begins to shrink one that is far too large,
+/// or to move to the successor of a large one that is nearly full.
 /// Uses what `need` holds. On false `need` says what is missing, as lrd_shard_prepare_locked()
 /// does.
 bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) LRD_REQUIRES(shard->lock);

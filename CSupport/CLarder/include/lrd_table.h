@@ -155,9 +155,18 @@ LRD_INLINE void lrd_hints_prefetch(const lrd_hints *hints, int slot) LRD_NONBLOC
   LRD_PREFETCH((const void *)(uintptr_t)((high << 32 | low) << 4));
 }
 
+/// True for so many buckets that they fill huge pages: such tables are made and freed in the
+/// background.
+static inline bool lrd_table_is_large(uint64_t buckets) {
+  return buckets >= 16384;
+}
+
 /// A table of `buckets` buckets, for entries with such references. Its buckets are cleared as they
 /// come into reach. NULL without memory.
 lrd_table *_Nullable lrd_table_create(uint64_t buckets, const lrd_references *references);
+
+/// Touches the memory of a table nobody knows of yet, but for its overflow buckets.
+void lrd_table_prefault(lrd_table *table);
 
 /// Clears all buckets at once: for a first table, which has no predecessor to move out of.
 void lrd_table_make_ready(lrd_table *table);
