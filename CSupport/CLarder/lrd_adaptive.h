@@ -52,8 +52,16 @@ static inline lrd_amount lrd_adaptive_size(const lrd_order *order, int first, in
   return size;
 }
 
-/// Asks for history and shadows when it is time, and for others when the estimate was wrong.
-void lrd_adaptive_plan(lrd_order *order);
+/// lrd_adaptive_plan() where there may be something to ask for.
+void lrd_adaptive_plan_anew(lrd_order *order);
+
+/// Asks for history and shadows when it is time, and for others when the estimate was wrong. Where
+/// only the count is limited none is needed.
+static inline void lrd_adaptive_plan(lrd_order *order) {
+  const adaptive *state = order->state;
+  bool exact = order->share.cost == LRD_UNBOUNDED;
+  if (LRD_UNLIKELY(!exact || !state->planned)) lrd_adaptive_plan_anew(order);
+}
 
 /// The policy's `renewed`.
 void lrd_adaptive_renewed(lrd_order *order);

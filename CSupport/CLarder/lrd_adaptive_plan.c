@@ -15,11 +15,11 @@ static bool is_far(uint64_t estimate, uint64_t planned) {
   return estimate / 2 > planned || estimate < planned / 2;
 }
 
-void lrd_adaptive_plan(lrd_order *order) {
+void lrd_adaptive_plan_anew(lrd_order *order) {
   adaptive *state = order->state;
   lrd_advisor *advisor = order->shared;
   bool exact = order->share.cost == LRD_UNBOUNDED;
-  if (!lrd_adaptive_bounded(order) || (exact && state->planned)) return;
+  if (!lrd_adaptive_bounded(order)) return;
   uint64_t capacity = capacity_of(order);
   uint64_t held = lrd_adaptive_size(order, OLD, MAIN).count;
   if (capacity == LRD_UNBOUNDED || held * idle_part < capacity) return;

@@ -82,8 +82,8 @@ static void ask_locked(lrd_advisor *advisor, lrd_note *note, uint32_t most)
   decide_locked(advisor);
 }
 
-void lrd_advisor_ask(lrd_advisor *advisor, lrd_note *note, uint32_t most) {
-  if (note->next == LRD_EXPERTS || !lrd_lock_try(&advisor->lock)) return;
+void lrd_advisor_ask_more(lrd_advisor *advisor, lrd_note *note, uint32_t most) {
+  if (!lrd_lock_try(&advisor->lock)) return;
   if (advisor->shadows) {
     ask_locked(advisor, note, most);
   } else {

@@ -39,8 +39,8 @@ static bool exchange_count(lrd_budget *budget, uint64_t freed) {
   return true;
 }
 
-lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
-                                 uint64_t cost) {
+lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
+                                      uint64_t cost) {
   if (!freed) {
     if (!exchange_count(budget, 0)) return LRD_COUNT_SHORT;
     if (exchange_cost(budget, freed_cost, cost)) return LRD_ROOM;

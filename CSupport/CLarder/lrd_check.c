@@ -46,7 +46,7 @@ static void check_buckets(lrd_table *table, uint64_t first, uint64_t end) {
   }
 }
 
-/// I1, second half, I3 and I5: the table holds nothing else.
+/// I1, second half, I3, I5 and I6: the table holds nothing else.
 static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
@@ -64,6 +64,8 @@ static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
     linked += lrd_table_chain_length_locked(next, i);
   }
   LRD_CHECK(next || root->moved == 0);
+  bool restless = next || root == &lrd_table_empty;
+  LRD_CHECK(shard->at_ease <= (restless ? 0 : root->buckets * LRD_TABLE_LOAD));
   LRD_CHECK(linked == shard->count);
 }
 

@@ -59,10 +59,10 @@ static void request_rest(lrd_cache *cache, lrd_change *change) {
   change->unsettled = false;
 }
 
-lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+/// The next entry, where there is more than what is ready to look after.
+static lrd_entry *find_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
   if (change->suspect.head || change->tables) lrd_retire_settle(cache, change);
-  request_rest(cache, change);
-  if (LRD_LIKELY(!change->ready.head && !change->owed && !change->destroys)) return NULL;
+  if (!change->ready.head && !change->owed && !change->destroys) return NULL;
   if (lane && !change->destroys) {
     if (lane->destroying == LRD_NESTED_MOST) {
       defer_garbage(cache, lane, change);
@@ -72,10 +72,25 @@ lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *chan
   }
   if (!change->ready.head && change->owed) take_owed(cache, change);
   if (!change->ready.head && lane && lane->deferred) take_deferred(cache, lane, change);
-  request_rest(cache, change);
   lrd_entry *entry = lrd_chain_take(&change->ready, &cache->pool);
   change->destroys = entry != NULL;
   if (lane && !entry) lane->destroying--;
+  return entry;
+}
+
+lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+  bool more = change->suspect.head || change->tables || change->owed ||
+              (lane && (lane->deferred || lane->destroying == LRD_NESTED_MOST));
+  if (LRD_UNLIKELY(more)) {
+    lrd_entry *entry = find_garbage(cache, lane, change);
+    request_rest(cache, change);
+    return entry;
+  }
+  request_rest(cache, change);
+  lrd_entry *entry = lrd_chain_take(&change->ready, &cache->pool);
+  bool destroys = entry != NULL;
+  if (lane) lane->destroying += (uint32_t)(destroys - change->destroys);
+  change->destroys = destroys;
   return entry;
 }
 

@@ -165,8 +165,7 @@ static void run(void) {
   }
 }
 
-void lrd_maintenance_request(lrd_cache *cache) {
-  if (atomic_load_explicit(&cache->queued, memory_order_relaxed)) return;
+void lrd_maintenance_queue(lrd_cache *cache) {
   if (atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel)) return;
   atomic_fetch_add_explicit(&cache->references, 1, memory_order_relaxed);
   lrd_lock_acquire(&queue_lock);

@@ -3,11 +3,13 @@
  *
  * Started by the first request, parked while its queue is empty. It looks after caches that left
  * something undone: retired entries no writer came by to destroy, tables half moved or far too
- * large. Shard locks are only ever tried; a busy one is marked, so that its holder asks again
- * on leaving (lrd_lock.h), and visited again in any case. What waits in shards whose writers turn it over themselves is not touched.
- * (Where a value's destruction here has used a cache, that use took locks as any does, and its hits
- * are noted as those of any ending thread.) While readers hold on to entries it comes back ever
- * more rarely, at least every tenth of a second, unless writers are busy in other shards.
+ * large; and it makes ahead what a growing cache will want, the next page of entries and the
+ * successor of a large table. Shard locks are only ever tried; a busy one is marked, so that its
+ * holder asks again on leaving (lrd_lock.h), and visited again in any case. What writers turn over
+ * themselves is not touched: garbage in busy shards, tables that insertions move. (Where a value's
+ * destruction here has used a cache, that use took locks as any does, and its hits are noted as
+ * those of any ending thread.) While readers hold on to entries it comes back ever more rarely, at
+ * least every tenth of a second, unless writers are busy in other shards.
  *
  * LOCKING: the queue's lock is a leaf; no shard's lock is held when it is taken. */
 #pragma once
@@ -16,8 +18,13 @@
 
 #pragma clang assume_nonnull begin
 
+/// lrd_maintenance_request() for a cache that is perhaps not in the queue.
+void lrd_maintenance_queue(lrd_cache *cache);
+
 /// Puts the cache into the queue, unless it is there. Needs no lock held.
-void lrd_maintenance_request(lrd_cache *cache);
+static inline void lrd_maintenance_request(lrd_cache *cache) {
+  if (!atomic_load_explicit(&cache->queued, memory_order_relaxed)) lrd_maintenance_queue(cache);
+}
 
 /// Around fork(): the child starts without the thread and with an empty queue.
 void lrd_maintenance_before_fork(void);

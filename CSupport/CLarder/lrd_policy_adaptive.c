@@ -37,19 +37,25 @@ static uint64_t half(uint64_t bound) {
   return bound == LRD_UNBOUNDED ? bound : bound / 2;
 }
 
-/// The expert to follow; computes the targets when it is another one than before.
-static const lrd_expert *follow(lrd_order *order) {
+/// Computes the targets for another expert, or for other limits.
+static const lrd_expert *turn_to(lrd_order *order, uint32_t number) {
   adaptive *state = order->state;
-  uint32_t number =
-      lrd_adaptive_bounded(order) ? lrd_advisor_current(order->shared) : LRD_EXPERT_CLOCK;
   const lrd_expert *expert = &lrd_experts[number];
-  if (LRD_LIKELY(number == state->expert && !state->stale)) return expert;
   state->expert = number;
   state->stale = false;
   state->small =
       (lrd_amount){small_part(expert, order->share.count), small_part(expert, order->share.cost)};
   state->young = (lrd_amount){half(state->small.count), half(state->small.cost)};
   return expert;
+}
+
+/// The expert to follow; computes the targets when it is another one than before.
+static inline const lrd_expert *follow(lrd_order *order) {
+  const adaptive *state = order->state;
+  uint32_t number =
+      lrd_adaptive_bounded(order) ? lrd_advisor_current(order->shared) : LRD_EXPERT_CLOCK;
+  if (LRD_UNLIKELY(number != state->expert || state->stale)) return turn_to(order, number);
+  return &lrd_experts[number];
 }
 
 static bool small_is_full(const lrd_order *order) {

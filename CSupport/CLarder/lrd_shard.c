@@ -32,11 +32,6 @@ bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared,
   return true;
 }
 
-void lrd_shard_resize_locked(lrd_shard *shard, const lrd_policy *policy, lrd_amount share) {
-  shard->order.share = share;
-  if (policy->resize) policy->resize(&shard->order);
-}
-
 void lrd_shard_close(lrd_shard *shard, const lrd_policy *policy) {
   lrd_order *order = &shard->order;
   lrd_free(order->state, policy->state_bytes, LRD_STATE_ALIGNMENT);
@@ -85,12 +80,46 @@ static lrd_table *root_of(lrd_shard *shard) {
   return atomic_load_explicit(&shard->root, memory_order_relaxed);
 }
 
+/// The size of the table after one of so many buckets: twice that, or less if less is enough for
+/// the entries the shard may hold. Of these, some shards hold more than others by chance: by the
+/// root of their number, which a 32nd and 64 more are a few times of.
+static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
+  uint64_t share = shard->order.share.count;
+  if (share == LRD_UNBOUNDED) return buckets * 2;
+  uint64_t enough = (share + share / 32 + 64) / LRD_TABLE_LOAD + 1;
+  return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
+}
+
+/// Entries at which the successor of a large table is made beforehand. More than a table can hold
+/// when it is small, or holds what the shard may hold.
+static uint64_t foresight_of(const lrd_shard *shard, const lrd_table *table) {
+  uint64_t full = table->buckets * LRD_TABLE_LOAD;
+  uint64_t share = shard->order.share.count;
+  bool is_enough = share != LRD_UNBOUNDED && share + share / 32 + 64 <= full;
+  return !lrd_table_is_large(table->buckets) || is_enough ? UINT64_MAX : full - full / 8;
+}
+
+/// Sets `at_ease` for the table as it is and the share as it is.
+static void set_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  const lrd_table *root = root_of(shard);
+  uint64_t full = root->buckets * LRD_TABLE_LOAD, foresight = foresight_of(shard, root);
+  bool moves = atomic_load_explicit(&root->next, memory_order_relaxed) != NULL;
+  shard->at_ease = moves || root == &lrd_table_empty ? 0 : foresight < full ? foresight : full;
+}
+
+void lrd_shard_resize_locked(lrd_shard *shard, const lrd_policy *policy, lrd_amount share) {
+  shard->order.share = share;
+  set_ease_locked(shard);
+  if (policy->resize) policy->resize(&shard->order);
+}
+
 /// Publishes the table that readers start from.
-static void set_root(lrd_shard *shard, lrd_table *table) {
+static void set_root(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock) {
   atomic_store_explicit(&shard->root, table, memory_order_release);
   atomic_store_explicit(&shard->bucket, (uintptr_t)table->bucket, memory_order_relaxed);
   atomic_store_explicit(&shard->buckets, table->buckets, memory_order_relaxed);
   atomic_store_explicit(&shard->hints, (uintptr_t)table->hints, memory_order_relaxed);
+  set_ease_locked(shard);
 }
 
 static void retire_table(lrd_shard *shard, lrd_table *table) {
@@ -105,6 +134,7 @@ void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) {
     set_root(shard, table);
   } else {
     atomic_store_explicit(&root->next, table, memory_order_release);
+    set_ease_locked(shard);
   }
 }
 
@@ -164,25 +194,6 @@ static bool ask_overflow(lrd_need *need, lrd_table *table, bool may_wait) {
   return false;
 }
 
-/// The size of the table after one of so many buckets: twice that, or less if less is enough for
-/// the entries the shard may hold. Of these, some shards hold more than others by chance: by the
-/// root of their number, which a 32nd and 64 more are a few times of.
-static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
-  uint64_t share = shard->order.share.count;
-  if (share == LRD_UNBOUNDED) return buckets * 2;
-  uint64_t enough = (share + share / 32 + 64) / LRD_TABLE_LOAD + 1;
-  return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
-}
-
-/// Entries at which the successor of a large table is made beforehand. More than a table can hold
-/// when it is small, or holds what the shard may hold.
-static uint64_t foresight_of(const lrd_shard *shard, const lrd_table *table) {
-  uint64_t full = table->buckets * LRD_TABLE_LOAD;
-  uint64_t share = shard->order.share.count;
-  bool is_enough = share != LRD_UNBOUNDED && share + share / 32 + 64 <= full;
-  return !lrd_table_is_large(table->buckets) || is_enough ? UINT64_MAX : full - full / 8;
-}
-
 bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) {
   lrd_table *root = root_of(shard);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
@@ -216,8 +227,8 @@ static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd
   policy->renewed(&shard->order);
 }
 
-bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
-                              lrd_need *need) {
+static bool prepare_slowly_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
+                                  lrd_need *need) LRD_REQUIRES(shard->lock) {
   use_supply_locked(shard, need);
   const lrd_history *history = &shard->order.history;
   if (LRD_UNLIKELY(history->wanted != history->bytes)) {
@@ -246,6 +257,15 @@ bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64
   lrd_table *home = lrd_table_home_locked(root_of(shard), hash);
   if (lrd_table_overflow_left_locked(home) == 0) return ask_overflow(need, home, false);
   return true;
+}
+
+bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
+                              lrd_need *need) {
+  const lrd_history *history = &shard->order.history;
+  bool at_ease = shard->count < shard->at_ease && history->wanted == history->bytes &&
+                 need->supplied == LRD_NEED_NOTHING;
+  if (LRD_LIKELY(at_ease && lrd_table_overflow_left_locked(root_of(shard)))) return true;
+  return prepare_slowly_locked(shard, policy, hash, need);
 }
 
 void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,

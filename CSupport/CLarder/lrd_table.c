@@ -159,9 +159,9 @@ static void publish(lrd_table *table, _Atomic(uint64_t) *slot, uint64_t word) {
 static void insert_word(lrd_table *table, lrd_bucket *head, uint64_t word) {
   lrd_bucket *bucket = head;
   for (;;) {
-    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-      if (atomic_load_explicit(&bucket->slots[i], memory_order_relaxed) != 0) continue;
-      publish(table, &bucket->slots[i], word);
+    uint32_t empty = lrd_bucket_match(bucket, 0);
+    if (LRD_LIKELY(empty)) {
+      publish(table, &bucket->slots[__builtin_ctz(empty) / 4], word);
       return;
     }
     lrd_bucket *next = next_bucket(table, bucket);
@@ -184,14 +184,11 @@ void lrd_table_replace_locked(const lrd_place *place, lrd_entry *entry, uint64_t
   publish(place->table, place->slot, lrd_table_word(entry, lrd_table_tag(hash)));
 }
 
-void lrd_table_remove_locked(lrd_place *place) {
-  lrd_bucket *before = NULL;
-  lrd_bucket *last = place->head;
+/// Fills the hole from the end of a chain of several buckets.
+static void remove_from_chain(const lrd_place *place) {
+  lrd_bucket *before = place->head;
+  lrd_bucket *last = next_bucket(place->table, before);
   for (lrd_bucket *next; (next = next_bucket(place->table, last)); last = next) before = last;
-  if (!before) {
-    atomic_store_explicit(place->slot, 0, memory_order_release);
-    return;
-  }
   int end = LRD_BUCKET_SLOTS - 1;
   while (atomic_load_explicit(&last->slots[end], memory_order_relaxed) == 0) end--;
   uint64_t moved = atomic_load_explicit(&last->slots[end], memory_order_relaxed);
@@ -210,6 +207,14 @@ void lrd_table_remove_locked(lrd_place *place) {
     store_link(place->head, relinked(link, link & LRD_LINK_OVERFLOW));
   }
   give_overflow(place->table, last, overflow);
+}
+
+void lrd_table_remove_locked(lrd_place *place) {
+  if (LRD_LIKELY(!(load_link(place->head) & LRD_LINK_OVERFLOW))) {
+    atomic_store_explicit(place->slot, 0, memory_order_release);
+  } else {
+    remove_from_chain(place);
+  }
 }
 
 uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index) {

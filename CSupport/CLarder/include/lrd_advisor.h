@@ -120,8 +120,13 @@ typedef struct lrd_note {
   bool missed;    // nor had the real cache
 } lrd_note;
 
+/// lrd_advisor_ask() for a note that was not brought to all.
+void lrd_advisor_ask_more(lrd_advisor *advisor, lrd_note *note, uint32_t most);
+
 /// Brings a note to up to `most` more shadows, and decides when it is time. Another thread's lock
 /// may keep it from that.
-void lrd_advisor_ask(lrd_advisor *advisor, lrd_note *note, uint32_t most);
+static inline void lrd_advisor_ask(lrd_advisor *advisor, lrd_note *note, uint32_t most) {
+  if (LRD_UNLIKELY(note->next != LRD_EXPERTS)) lrd_advisor_ask_more(advisor, note, most);
+}
 
 #pragma clang assume_nonnull end

@@ -49,10 +49,17 @@ static inline void lrd_budget_release(lrd_budget *budget, uint64_t count, uint64
   lrd_budget_subtract_cost(budget, cost);
 }
 
+/// lrd_budget_exchange() where something changes.
+lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
+                                      uint64_t cost);
+
 /// Exchanges the room of `freed` unlinked entries (cost `freed_cost`) for that of one entry of cost
 /// `cost`. On a shortage nothing changes, and `freed` is still the caller's.
-lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
-                                 uint64_t cost);
+static inline lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t freed,
+                                               uint64_t freed_cost, uint64_t cost) {
+  if (freed == 1 && freed_cost == cost) return LRD_ROOM;
+  return lrd_budget_exchange_slow(budget, freed, freed_cost, cost);
+}
 
 /// What is over the limits, or over `count_bound` and `cost_bound`, as they stand.
 lrd_shortage lrd_budget_excess(lrd_budget *budget, uint64_t count_bound, uint64_t cost_bound);

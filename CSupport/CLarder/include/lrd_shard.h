@@ -9,6 +9,8 @@
  *   I4  `retired`, `awaiting` and `proven` hold unlinked entries only, and their counts are right;
  *       `held` is empty when `proven` is.
  *   I5  Every entry in a main bucket has the hints of its references, but for the upper bits.
+ *   I6  With fewer entries than `at_ease` an insertion finds the table as it should be: it neither
+ *       moves, nor is it full, nor wants a successor to be made.
  * LOCKING
  *   `lock` guards every field but `root` and the hints beside it. It is a leaf: its holder takes no
  *   other lock but those of the same cache's next shards (lrd_change_empty(), fork), allocates and
@@ -71,6 +73,7 @@ typedef struct lrd_shard {
   _Atomic(uint64_t) buckets;
   _Atomic(uintptr_t) hints; // address of the root's first hints, 0 for none
   const lrd_references *references;
+  uint64_t at_ease; // see I6; changes with the root, so it is in the same line
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint32_t guarded;  // entries a scan found in readers' hands, all still in `retired`
