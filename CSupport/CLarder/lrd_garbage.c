@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_garbage.c — the handing out of what is proven, to be destroyed. The contract is in
  * lrd_change.h. */
+#include "lrd_grace.h"
 #include "lrd_maintenance.h"
 #include "lrd_retire.h"
 
@@ -61,6 +62,8 @@ static void request_rest(lrd_cache *cache, lrd_change *change) {
 
 /// The next entry, where there is more than what is ready to look after.
 static lrd_entry *find_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+  if (change->fence) lrd_grace_fence();
+  change->fence = false;
   if (change->suspect.head || change->tables) lrd_retire_settle(cache, change);
   if (!change->ready.head && !change->owed && !change->destroys) return NULL;
   if (lane && !change->destroys) {
@@ -79,7 +82,7 @@ static lrd_entry *find_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *cha
 }
 
 lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  bool more = change->suspect.head || change->tables || change->owed ||
+  bool more = change->fence || change->suspect.head || change->tables || change->owed ||
               (lane && (lane->deferred || lane->destroying == LRD_NESTED_MOST));
   if (LRD_UNLIKELY(more)) {
     lrd_entry *entry = find_garbage(cache, lane, change);

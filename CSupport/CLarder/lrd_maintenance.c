@@ -147,14 +147,18 @@ static void run(void) {
     progress worst = DONE;
     while (cache) {
       lrd_cache *next = cache->next_queued;
-      // Cleared first: what is left after this visit asks again.
-      atomic_exchange_explicit(&cache->queued, 0, memory_order_acq_rel);
+      // Set first: what is left after this visit asks for another.
+      atomic_exchange_explicit(&cache->queued, LRD_VISITED, memory_order_acq_rel);
       progress left = service(cache);
       if (left == MORE_TO_DO || worst == DONE) worst = left;
-      if (left != DONE && atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel) == 0) {
-        put_back(cache);
-      } else {
+      uint32_t visited = LRD_VISITED;
+      if (left == DONE &&
+          atomic_compare_exchange_strong_explicit(&cache->queued, &visited, 0, memory_order_acq_rel,
+                                                  memory_order_relaxed)) {
         lrd_cache_unreference(cache);
+      } else {
+        atomic_store_explicit(&cache->queued, LRD_QUEUED, memory_order_relaxed);
+        put_back(cache);
       }
       cache = next;
     }
@@ -166,7 +170,8 @@ static void run(void) {
 }
 
 void lrd_maintenance_queue(lrd_cache *cache) {
-  if (atomic_exchange_explicit(&cache->queued, 1, memory_order_acq_rel)) return;
+  // During a visit the mark is enough: the visitor itself puts the cache back.
+  if (atomic_fetch_or_explicit(&cache->queued, LRD_QUEUED, memory_order_acq_rel)) return;
   atomic_fetch_add_explicit(&cache->references, 1, memory_order_relaxed);
   lrd_lock_acquire(&queue_lock);
   bool start = !running;

@@ -55,6 +55,7 @@ bool lrd_retire_await_locked(lrd_shard *shard) {
   if (shard->retired.head) {
     lrd_chain_append(&shard->awaiting, &shard->retired);
     shard->ticket = lrd_grace_ticket(&lrd_grace_periods);
+    shard->fencing = false;
   }
   shard->guarded = 0;
   return shard->awaiting.head;
@@ -74,9 +75,16 @@ static void gather_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change
       fresh + awaiting->count + shard->proven.count > most || cost > retired_cost_most(cache) / 2;
   if (fresh < most / 4 && !pressed) return;
   bool passed = awaiting->head && lrd_grace_has_passed(&lrd_grace_periods, shard->ticket);
-  bool waits = awaiting->head && !passed;
+  if (awaiting->head && !passed && !pressed) {
+    // One change runs the fence, a later one scans: neither takes as long as both. Half as many
+    // more are left to the fences of others.
+    bool fence = !shard->fencing && fresh >= most / 8 * 3;
+    shard->fencing |= fence;
+    change->fence |= fence;
+    return;
+  }
   if (awaiting->head || pressed) suspect(change, awaiting, passed);
-  if (waits || (pressed && !passed)) suspect(change, retired, false);
+  if (pressed && !passed) suspect(change, retired, false);
   lrd_retire_await_locked(shard);
 }
 

@@ -19,7 +19,8 @@
  * FIELDS of lrd_cache
  *   lanes           admin lock to grow (release), anyone reads (acquire); outgrown arrays are kept
  *                   until the cache closes, because a thread may be reading one
- *   queued          1 while the cache is in the maintenance queue (acq_rel exchange)
+ *   queued          not 0 while the cache is in the maintenance queue or visited, which holds one
+ *                   reference: see lrd_maintenance.h (acq_rel read-modify-writes)
  *   references      owner + maintenance; the last one out frees (acq_rel)
  *   closed          set once by the owner (release), asked by the maintenance thread (acquire)
  *   steal_hand      a shard to begin with (relaxed): any value will do

@@ -12,13 +12,14 @@
  *
  * WHO DESTROYS. An entry whose thread is the only one registered, and that no loan of its own
  * holds, is ready at once. Otherwise it is retired; once a quarter of what may wait has gathered it
- * awaits a heavy fence that some other thread or shard needs. When as many more have come without
- * one, or half of the retire cost, the writer runs the fence itself. Then it scans the hazard slots, and
- * the entries no slot holds become ready, as many with each change as it removes. Destruction runs
- * without a lock and may call the cache: such inner calls destroy what they removed themselves, so
- * that a value that inserts others leaves none of them waiting. From LRD_NESTED_MOST calls inside
- * each other on they leave it to the innermost loop, newest first, so that destructions which
- * change the cache cannot nest without end. */
+ * awaits a heavy fence that some other thread or shard needs. When half as many again as that have
+ * come without one, a writer runs the fence itself; the next one finds it done and scans the hazard
+ * slots. What no slot holds becomes ready, as many entries with each change as it removes. Past the
+ * bound, or half of the retire cost, one writer does both. Destruction runs without a lock and may
+ * call the cache: such inner calls destroy what they removed themselves, so that a value that
+ * inserts others leaves none of them waiting. From LRD_NESTED_MOST calls inside each other on they
+ * leave it to the innermost loop, newest first, so that destructions which change the cache cannot
+ * nest without end. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -37,6 +38,7 @@ typedef struct lrd_change {
   lrd_chain ready;   // for destruction
   lrd_chain suspect; // to be scanned
   bool fenced;       // behind a grace period that all of these, and no tables, have had
+  bool fence;        // to be run: entries of `shard` await one
   lrd_table *_Nullable tables;
   lrd_shard *_Nullable shard; // where what a scan cannot free goes back to
   lrd_need need;

@@ -90,6 +90,7 @@ typedef struct lrd_shard {
   uintptr_t held[LRD_HELD_MOST]; // hazards that what is in `proven` is to be compared with
   lrd_chain awaiting;
   uint64_t ticket;
+  bool fencing;        // a writer runs the fence for `ticket`, or is about to
   uint64_t visited;    // `unlinked` when the maintenance thread came last
   bool attended;       // and writers did so much since the time before that they need no help
   uint64_t moved_seen; // `moved` of the root when that thread left
