@@ -78,6 +78,8 @@ struct ChildReply: Codable {
   var residentBytes: Double?
   var allocatedBytes: Double?  // by the allocator's own count
   var steps: [GrowthStep]?
+  /// Of the machine: pauses of a loop that only reads the clock, for as long as the steps took.
+  var stalls: [[Double]]?
   var note: String?
 }
 

@@ -6,7 +6,7 @@ import Glibc
 ///
 ///     memory COUNT                 what COUNT entries add to the process
 ///     growth SECONDS COUNT...      the time of every insertion on the way to each COUNT; gives up
-///                                  after SECONDS
+///                                  after SECONDS; then what the machine stalls by itself
 struct FillingBench<R: Rival>: ChildBench {
   let limits: Limits
 
@@ -41,6 +41,7 @@ struct FillingBench<R: Rival>: ChildBench {
     let deadline = lb_clock_ns(CLOCK_MONOTONIC) + UInt64(seconds * 1e9)
     let rival = R(limits)
     var reply = ChildReply(timerNs: clock.overheadNanoseconds, steps: [])
+    let start = lb_clock_ns(CLOCK_MONOTONIC)
     var done = 0
     for count in counts {
       var histogram = Histogram()
@@ -60,7 +61,23 @@ struct FillingBench<R: Rival>: ChildBench {
           histogram: histogram.pairs(clock)))
       done = count
     }
+    reply.stalls = stalls(for: lb_clock_ns(CLOCK_MONOTONIC) - start).pairs(clock)
     return withExtendedLifetime(rival) { reply }
+  }
+
+  /// How long a loop that does nothing is stopped now and then, by the system or by a host below it.
+  private func stalls(for nanoseconds: UInt64) -> Histogram {
+    var histogram = Histogram()
+    let end = lb_clock_ns(CLOCK_MONOTONIC) + nanoseconds
+    var before = lb_ticks_begin()
+    repeat {
+      for _ in 0..<1_000 {
+        let now = lb_ticks_begin()
+        histogram.record(now - before)
+        before = now
+      }
+    } while lb_clock_ns(CLOCK_MONOTONIC) < end
+    return histogram
   }
 
   /// Inserts the keys of these numbers, with costs of 1 to 1,024. Returns how far it came.

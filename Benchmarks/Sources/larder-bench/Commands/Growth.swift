@@ -10,7 +10,8 @@ struct Growth: Command {
     Inserts new keys into a cache with room for all of them, in a fresh process for each
     implementation, and times every insertion by itself: the mean on the way from one size to the
     next, percentiles, the slowest, and how many took more than 100 us. Entries have costs from 1
-    to 1,024, as entries of caches bounded by bytes have.
+    to 1,024, as entries of caches bounded by bytes have. The last line is the machine's own: how
+    long a loop that only reads the clock is stopped, for as long as the insertions above it took.
 
       --entries N[,...]      sizes (default 1000,10000,100000,1000000,10000000)
       --seconds N            give an implementation up after this time (default 60)
@@ -38,6 +39,7 @@ struct Growth: Command {
     var table = Table([
       "implementation", "entries", "ns/insert", "CPU ns", "p50", "p99.9", "slowest", "> 100 us",
     ])
+    var stalls = LatencyCurve()
     for subject in subjects {
       let implementation = subject.0
       let reply = try progress.unit(of: implementation.name) {
@@ -48,13 +50,25 @@ struct Growth: Command {
         results.rows.append(row)
         table.add(cells)
       }
+      stalls = Self.stalls(reply)
       if let reason = reply.note {
         results.skip("\(implementation.name) \(reason)")
       }
     }
+    table.add([
+      "(a loop that does nothing)", "", "", "", "", "", duration(stalls.maximum),
+      String(stalls.count(above: Self.slow)),
+    ])
     progress.finish()
     try results.publish(table.markdown, filling.remark)
     return true
+  }
+
+  /// What the machine did to a loop that does nothing, right after the insertions and for as long.
+  static func stalls(_ reply: ChildReply) -> LatencyCurve {
+    var curve = LatencyCurve()
+    curve.add(reply.stalls ?? [])
+    return curve
   }
 
   /// The row and the line of the table for one step.
