@@ -137,25 +137,31 @@ void lrd_retire_collect_passed_locked(lrd_shard *shard, lrd_change *change) {
   take_tables_locked(shard, change);
 }
 
+/// Begins to load what destroying the next entry will touch; that entry itself is on its way since
+/// the one before it was next.
+static void foresee_destruction(lrd_cache *cache, const lrd_entry *next) {
+  const lrd_references *references = &cache->entry_references;
+  for (uint32_t i = 0; i < references->count; i++) {
+    LRD_PREFETCH((const void *)(uintptr_t)lrd_entry_refers_to(next, references->at[i]));
+  }
+  const lrd_entry *then = lrd_chain_next(&cache->pool, next);
+  if (then) LRD_PREFETCH(then);
+}
+
 void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change,
                                    uint32_t most) {
   while (most && shard->proven.head) {
     lrd_entry *entry = lrd_chain_take(&shard->proven, &cache->pool);
+    if (shard->proven.head) foresee_destruction(cache, shard->proven.head);
     if (LRD_UNLIKELY(lrd_pointers_name(shard->held, shard->held_count, entry))) {
       shard->guarded++;
       lrd_chain_add(&shard->retired, entry);
       change->unsettled = true;
     } else {
-      const lrd_references *references = &cache->entry_references;
-      for (uint32_t i = 0; i < references->count; i++) {
-        LRD_PREFETCH((const void *)(uintptr_t)lrd_entry_refers_to(entry, references->at[i]));
-      }
       lrd_chain_add(&change->ready, entry);
       most--;
     }
   }
-  // For the next change: by then it is there.
-  if (shard->proven.head) LRD_PREFETCH(shard->proven.head);
   if (!shard->proven.head) shard->held_count = 0;
 }
 
