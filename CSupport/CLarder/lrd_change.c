@@ -328,11 +328,13 @@ static bool try_for_supply(lrd_shard *shard) LRD_TRY_ACQUIRE(true, shard->lock) 
   return lrd_lock_try_or_mark(&shard->lock);
 }
 
-/// True when writers have moved buckets of a growing table since the thread was here last. Then it is
-/// left to them: they move no more than they must, and would wait for whoever moves more.
+/// True when writers have moved buckets of a growing table since the thread had it last. Then it is
+/// left to them: they are done before it is full, and would wait for whoever moves more. A table
+/// that shrinks is far too large until it has moved, however slowly writers go.
 static bool writers_move_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
-  return lrd_shard_moves_locked(shard) && root->moved != shard->moved_seen;
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  return next && next->buckets > root->buckets && root->moved != shard->moved_seen;
 }
 
 static void note_moved_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
@@ -342,7 +344,7 @@ static void note_moved_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
 bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect) {
   lrd_need need = {0};
   if (!lrd_lock_try_or_mark(&shard->lock)) return false;
-  bool theirs = collect && writers_move_locked(shard);
+  bool theirs = writers_move_locked(shard);
   bool tidied = theirs || lrd_shard_tidy_locked(shard, buckets_per_slice, &need);
   if (!tidied) {
     unlock(cache, shard);
@@ -357,10 +359,12 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, b
     tidied = supplied && need.supplied == LRD_NEED_NOTHING;
   }
   note_moved_locked(shard);
-  change->moving =
-      tidied && !theirs && (lrd_shard_moves_locked(shard) || lrd_shard_oversized_locked(shard));
+  bool moves = lrd_shard_moves_locked(shard);
+  // A table that came too late: writers have begun to move to one of theirs, and may stop.
+  change->soon = theirs || (moves && need.supplied == LRD_NEED_TABLE);
+  change->moving = tidied && !theirs && (moves || lrd_shard_oversized_locked(shard));
   if (collect) lrd_retire_collect_passed_locked(shard, change);
   unlock(cache, shard);
   lrd_need_drop(&need);
-  return !theirs;
+  return true;
 }

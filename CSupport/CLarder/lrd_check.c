@@ -64,8 +64,7 @@ static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
     linked += lrd_table_chain_length_locked(next, i);
   }
   LRD_CHECK(next || root->moved == 0);
-  bool restless = next || root == &lrd_table_empty;
-  LRD_CHECK(shard->at_ease <= (restless ? 0 : root->buckets * LRD_TABLE_LOAD));
+  LRD_CHECK(shard->at_ease == lrd_shard_ease_locked(shard));
   LRD_CHECK(linked == shard->count);
 }
 

@@ -62,9 +62,11 @@ static void request_rest(lrd_cache *cache, lrd_change *change) {
 
 /// The next entry, where there is more than what is ready to look after.
 static lrd_entry *find_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  if (change->fence) lrd_grace_fence();
+  bool scans = change->suspect.head || change->tables;
+  // A scan of what is not fenced runs one, too.
+  if (change->fence && (!scans || change->fenced)) lrd_grace_fence();
   change->fence = false;
-  if (change->suspect.head || change->tables) lrd_retire_settle(cache, change);
+  if (scans) lrd_retire_settle(cache, change);
   if (!change->ready.head && !change->owed && !change->destroys) return NULL;
   if (lane && !change->destroys) {
     if (lane->destroying == LRD_NESTED_MOST) {

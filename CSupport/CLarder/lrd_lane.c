@@ -129,7 +129,8 @@ lrd_entry *lrd_slot_take(lrd_cache *cache, lrd_lane *lane) {
       lane->first_spare = 0;
       lane->spares = lrd_pool_take(&cache->pool, lane->spare, LRD_SPARES / 2);
       if (!lane->spares) return NULL;
-      if (LRD_UNLIKELY(lrd_pool_wants_spare(&cache->pool))) lrd_maintenance_request(cache);
+      bool wants = lrd_pool_wants_spare(&cache->pool);
+      if (LRD_UNLIKELY(wants) && !lrd_maintenance_is_missing()) lrd_maintenance_request(cache);
     }
     lane->spares--;
     id = lane->spare[lane->first_spare++ % LRD_SPARES];

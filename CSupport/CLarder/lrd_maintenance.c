@@ -8,6 +8,7 @@ static lrd_lock queue_lock;
 static lrd_cache *queue;
 static bool running;
 static _Atomic(uint32_t) requests; // counts requests: what the thread sleeps on
+_Atomic(bool) lrd_maintenance_missing;
 
 static const uint64_t shortest_nap = 1000000;  // 1 ms: gathers what a burst of writes leaves
 static const uint64_t longest_nap = 100000000; // 0.1 s: while readers hold on to entries
@@ -81,7 +82,7 @@ static progress service_shard(lrd_cache *cache, lrd_shard *shard) {
     if (!lrd_shard_service(cache, shard, &change, false)) return LATER;
   }
   // A table moved to its end is retired by now.
-  if (moved || proven == MORE_TO_DO) return MORE_TO_DO;
+  if (moved || change.soon || proven == MORE_TO_DO) return MORE_TO_DO;
   return waits || proven == LATER ? LATER : DONE;
 }
 
@@ -98,8 +99,8 @@ static void fence_retired(lrd_cache *cache) {
   if (awaited) lrd_grace_fence();
 }
 
-/// Slots the cache can have in use: some more than entries, for spares of threads and what waits for
-/// its destruction.
+/// Slots the cache can have in use: some more than entries, for spares of threads and what waits
+/// for its destruction.
 static uint64_t slots_most(lrd_cache *cache) {
   uint64_t limit = atomic_load_explicit(&cache->budget.count_limit, memory_order_relaxed);
   return limit ? limit + limit / 64 + slots_besides : UINT64_MAX;
@@ -157,7 +158,7 @@ static void run(void) {
                                                   memory_order_relaxed)) {
         lrd_cache_unreference(cache);
       } else {
-        atomic_store_explicit(&cache->queued, LRD_QUEUED, memory_order_relaxed);
+        atomic_exchange_explicit(&cache->queued, LRD_QUEUED, memory_order_acq_rel);
         put_back(cache);
       }
       cache = next;
@@ -182,7 +183,11 @@ void lrd_maintenance_queue(lrd_cache *cache) {
   atomic_fetch_add_explicit(&requests, 1, memory_order_release);
   if (!start) {
     lrd_unpark_one(&requests);
-  } else if (!lrd_thread_spawn(run)) {
+    return;
+  }
+  bool missing = !lrd_thread_spawn(run);
+  atomic_store_explicit(&lrd_maintenance_missing, missing, memory_order_relaxed);
+  if (missing) {
     // Without the thread, writers and reclaim() do its work; the next request tries again.
     lrd_lock_acquire(&queue_lock);
     running = false;

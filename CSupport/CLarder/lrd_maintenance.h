@@ -31,6 +31,14 @@ static inline void lrd_maintenance_request(lrd_cache *cache) {
   if (!(queued & LRD_QUEUED)) lrd_maintenance_queue(cache);
 }
 
+/// True while the thread could not be started: what is left to it then stays undone. Relaxed, a
+/// hint; written by whoever tried last.
+extern _Atomic(bool) lrd_maintenance_missing;
+
+static inline bool lrd_maintenance_is_missing(void) {
+  return atomic_load_explicit(&lrd_maintenance_missing, memory_order_relaxed);
+}
+
 /// Around fork(): the child starts without the thread and with an empty queue.
 void lrd_maintenance_before_fork(void);
 void lrd_maintenance_after_fork_parent(void);

@@ -20,6 +20,8 @@
 static const size_t smallest_page = 4096;
 static const size_t largest_page = (size_t)2 << 20;
 static const size_t page_alignment = 64;
+/// With fewer pages than that a spare one would be much beside those in use.
+static const size_t pages_before_spare = 8;
 
 static uint32_t slots_in(const lrd_pool *pool, size_t page_bytes) {
   if (page_bytes < pool->first_slot + pool->stride) return 0;
@@ -176,7 +178,7 @@ static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock
       directory->slots[number] = (char *)page + pool->first_slot;
       pool->mapped += page->bytes;
       pool->empty_pages++;
-      bool grows = next_page_bytes(pool, pool->mapped) == largest_page;
+      bool grows = pool->mapped >= pages_before_spare * largest_page;
       atomic_store_explicit(&pool->wants_spare, grows, memory_order_relaxed);
       link_page_locked(pool, page);
       added = true;
@@ -215,9 +217,9 @@ void lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
   if (!atomic_exchange_explicit(&pool->wants_spare, false, memory_order_relaxed)) return;
   lrd_lock_acquire(&pool->lock);
   size_t mapped = pool->mapped;
-  bool has_spare = pool->spare != NULL;
+  bool has_reserve = pool->spare || pool->empty_pages;
   lrd_lock_release(&pool->lock);
-  if (has_spare || mapped / pool->stride >= slots_most) return;
+  if (has_reserve || mapped / pool->stride >= slots_most) return;
   lrd_page *page = create_page(pool, next_page_bytes(pool, mapped), true);
   if (!page) return;
   lrd_lock_acquire(&pool->lock);

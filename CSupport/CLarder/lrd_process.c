@@ -60,6 +60,8 @@ static void reset_lanes(lrd_cache *cache) {
 static void reset_caches(void) {
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     reset_lanes(cache);
+    // The thread that was to run the fence is gone.
+    for (uint32_t i = 0; i <= cache->shard_mask; i++) cache->shards[i].fencing = false;
     atomic_store_explicit(&cache->queued, 0, memory_order_relaxed);
     if (atomic_load_explicit(&cache->closed, memory_order_relaxed)) continue;
     atomic_store_explicit(&cache->references, 1, memory_order_relaxed);

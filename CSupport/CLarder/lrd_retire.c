@@ -5,6 +5,7 @@
 
 #include "lrd_grace.h"
 #include "lrd_hazard_set.h"
+#include "lrd_maintenance.h"
 
 /// Entries a writer destroys at most because others have left more than should wait.
 enum { owed_most = LRD_RETIRED_FEW / 2 };
@@ -115,11 +116,11 @@ static void take_tables_locked(lrd_shard *shard, lrd_change *change) LRD_REQUIRE
   shard->retired_tables = NULL;
 }
 
-/// A large table takes the system long to free, and is left to the maintenance thread. Not when that
-/// seems to be missing: by then another one has come.
+/// A large table takes the system long to free, and is left to the maintenance thread.
 static bool leaves_tables_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   const lrd_table *table = shard->retired_tables;
-  return table && lrd_table_is_large(table->buckets) && !table->retired_next;
+  return table && lrd_table_is_large(table->buckets) && !table->retired_next &&
+         !lrd_maintenance_is_missing();
 }
 
 void lrd_retire_collect_locked(lrd_shard *shard, lrd_change *change) {
@@ -176,13 +177,14 @@ bool lrd_retire_waits_locked(const lrd_shard *shard) {
 
 /// How many entries a change that removed so many is to destroy. As many: an allocator that keeps
 /// freed memory at hand then serves insertions from it, while more at once overflow what it keeps,
-/// and the insertions after that find nothing there. Now and then one more, so that `proven` and
-/// with it `held` is empty at times although writers never pause.
+/// and the insertions after that find nothing there. Now and then one more, so that `proven` is
+/// empty at times although writers never pause; oftener when `held`, emptied with it, gets full.
 static uint32_t due_locked(lrd_cache *cache, const lrd_shard *shard, uint32_t removed)
     LRD_REQUIRES(shard->lock) {
   uint32_t due = removed ? removed : 1;
   if (lrd_retire_is_behind_locked(cache, shard)) return due + LRD_DESTROY_STEP;
-  return due + (shard->unlinked % 64 == 0);
+  uint32_t interval = shard->held_count > LRD_HELD_MOST / 2 ? 4 : 64;
+  return due + (shard->unlinked % interval == 0);
 }
 
 void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed) {

@@ -99,12 +99,15 @@ static uint64_t foresight_of(const lrd_shard *shard, const lrd_table *table) {
   return !lrd_table_is_large(table->buckets) || is_enough ? UINT64_MAX : full - full / 8;
 }
 
-/// Sets `at_ease` for the table as it is and the share as it is.
-static void set_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+uint64_t lrd_shard_ease_locked(lrd_shard *shard) {
   const lrd_table *root = root_of(shard);
   uint64_t full = root->buckets * LRD_TABLE_LOAD, foresight = foresight_of(shard, root);
   bool moves = atomic_load_explicit(&root->next, memory_order_relaxed) != NULL;
-  shard->at_ease = moves || root == &lrd_table_empty ? 0 : foresight < full ? foresight : full;
+  return moves || root == &lrd_table_empty ? 0 : foresight < full ? foresight : full;
+}
+
+static void set_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  shard->at_ease = lrd_shard_ease_locked(shard);
 }
 
 void lrd_shard_resize_locked(lrd_shard *shard, const lrd_policy *policy, lrd_amount share) {
@@ -202,7 +205,9 @@ bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) {
     if (!grows && !is_oversized(shard, root)) return true;
     uint64_t wanted =
         grows ? buckets_after(shard, root->buckets) : shard->count * 2 / LRD_TABLE_LOAD + 4;
-    if (need->supplied != LRD_NEED_TABLE || need->buckets < wanted) {
+    // What was supplied for growth would not shrink a table that was trimmed meanwhile.
+    bool supplied = need->supplied == LRD_NEED_TABLE && need->buckets >= wanted;
+    if (!supplied || (need->buckets > root->buckets) != grows) {
       return ask_table(shard, need, wanted, true);
     }
     next = need->memory;

@@ -108,13 +108,32 @@ struct MaintenanceTests {
     }
   }
 
+  @Test("A table shrinks at once, although a thread goes on inserting a little")
+  func shrinksBesideWriters() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(shards: 1)
+      for key in 0..<200_000 { cache[key] = key }
+      cache.trim(toCount: 100)
+      // Insertions move two buckets each: it would take 32,768 of them.
+      var key = 200_000
+      waitUntil("the table shrinks") {
+        cache[key] = key
+        key += 1
+        return cache.bucketCount < 2_000
+      }
+      precondition(key < 205_000, "the table was left to \(key - 200_000) insertions")
+      cache.checkInvariants()
+    }
+  }
+
   @Test("A large table has its successor before it is full, and goes in the background")
   func growsAhead() async {
     await #expect(processExitsWith: .success) {
       let cache = Cache<Int, Int>(shards: 1)
       // 5 * 16384 entries fill the first large table; seven eighths are enough to ask for the next.
-      for key in 0..<71_681 { cache[key] = key }
+      for key in 0..<71_680 { cache[key] = key }
       precondition(cache.bucketCount == 16_384)
+      cache[71_680] = 71_680
       waitUntil("the successor is there") { cache.bucketCount == 32_768 }
       // Nobody writes: the thread itself moves all.
       waitUntil("the table has moved") { !cache.isMoving }

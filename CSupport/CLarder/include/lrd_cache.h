@@ -20,7 +20,7 @@
  *   lanes           admin lock to grow (release), anyone reads (acquire); outgrown arrays are kept
  *                   until the cache closes, because a thread may be reading one
  *   queued          not 0 while the cache is in the maintenance queue or visited, which holds one
- *                   reference: see lrd_maintenance.h (acq_rel read-modify-writes)
+ *                   reference: see lrd_maintenance.h (acq_rel)
  *   references      owner + maintenance; the last one out frees (acq_rel)
  *   closed          set once by the owner (release), asked by the maintenance thread (acquire)
  *   steal_hand      a shard to begin with (relaxed): any value will do
@@ -182,7 +182,8 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
 /// Notes the hits of a full batch in every shard that is free, and makes room in it.
 void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_COLD LRD_NONBLOCKING;
 
-/// A free slot with its id in `prev`; NULL without memory. `lane` NULL: straight from the pool.
+/// A free slot with its id in `prev`; NULL without memory. `lane` NULL: straight from the pool. Not
+/// while a lock is held.
 lrd_entry *_Nullable lrd_slot_take(lrd_cache *cache, lrd_lane *_Nullable lane);
 
 /// Takes back a slot whose pair is destroyed.

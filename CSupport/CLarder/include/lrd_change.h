@@ -26,8 +26,8 @@
 
 #pragma clang assume_nonnull begin
 
-/// A handful: proven entries a change destroys, when too many wait, beyond as many as it has removed,
-/// and that the maintenance thread takes under one lock.
+/// A handful: proven entries a change destroys, when too many wait, beyond as many as it has
+/// removed, and that the maintenance thread takes under one lock.
 #define LRD_DESTROY_STEP 4
 
 /// Destruction loops of one cache inside each other on one thread.
@@ -44,7 +44,8 @@ typedef struct lrd_change {
   lrd_need need;
   uint32_t rounds; // entries taken over from inner calls
   uint32_t owed;   // entries of `shard` this change has to destroy while it holds too many
-  bool moving;     // the shard's table has more buckets to move
+  bool moving;     // the shard's table has more buckets for the maintenance thread to move
+  bool soon;       // writers are moving it, and may stop: that thread looks again
   bool destroys;   // this change's destruction loop is running
   bool replaced;   // an earlier round took the key's old entry out
   bool noted;      // the replacement counts as a hit already
@@ -127,10 +128,9 @@ lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane *_Nullable la
                                         lrd_change *change);
 
 /// One bounded slice of background work on a shard, by trylock: moves and shrinks tables, makes the
-/// successor of a large one, and with `collect`, once for each visit, takes retired tables and, from
+/// successor of a large one, and with `collect`, once for each visit, takes retired tables and, of
 /// a shard that is not attended, the retired entries that have had their fence. What is ready is in
-/// `change`. False when there is more to look after later: writers are moving the table, or the lock
-/// was busy, and its holder knows of the request.
+/// `change`. False when the lock was busy: its holder knows of the request.
 bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, bool collect);
 
 #pragma clang assume_nonnull end

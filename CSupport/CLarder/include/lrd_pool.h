@@ -6,19 +6,19 @@
  *
  * All entries of a cache have one size, so slots pack exactly and links cost four bytes. Pages of
  * 2 MiB are huge-page extents; a page whose slots are all free is given back, but for one in
- * reserve. Threads take and return slots in handfuls (lrd_pool_take, lrd_pool_give), not one by
+ * reserve, which may be a spare one. Threads take and return slots in handfuls (lrd_pool_take, lrd_pool_give), not one by
  * one.
  *
  * THE SPARE. The first touch of a huge page takes the system the time of thousands of insertions.
- * Once pages are that large, a pool that has taken up a page wants a spare one, which the
- * maintenance thread makes and touches beforehand; whoever is faster does without.
+ * A pool of several such pages that has taken up another one therefore wants a spare page, which
+ * the maintenance thread makes and touches beforehand; whoever is faster does without.
  *
  * LOCKING
- *   `lock` guards the pages' free lists and the list of pages with room. It is a leaf; nothing is
- *   allocated or freed under it. Entries are found from ids without it: `directory` and a page's
- *   base are written before any of its ids leave the pool, and ids travel between threads only
- *   through locks. Grown directories leave their predecessors behind until the pool is closed,
- *   because another thread may be reading one. */
+ *   `lock` guards the pages' free lists, the list of pages with room and the spare page. It is a
+ *   leaf; nothing is allocated or freed under it. Entries are found from ids without it: `directory`
+ *   and a page's base are written before any of its ids leave the pool, and ids travel between
+ *   threads only through locks. Grown directories leave their predecessors behind until the pool is
+ *   closed, because another thread may be reading one. */
 #pragma once
 
 #include "lrd_entry.h"
@@ -59,7 +59,7 @@ typedef struct lrd_pool {
   size_t mapped;        // bytes of all pages
   lrd_page *_Nullable with_room;
   lrd_page *_Nullable spare;
-  _Atomic(bool) wants_spare; // relaxed: set under the lock, and a hint
+  _Atomic(bool) wants_spare; // a hint, relaxed
 } lrd_pool;
 
 /// Prepares an empty pool for entries of `entry_bytes` aligned to `alignment`. False without
@@ -77,8 +77,8 @@ LRD_INLINE bool lrd_pool_wants_spare(lrd_pool *pool) {
   return atomic_load_explicit(&pool->wants_spare, memory_order_relaxed);
 }
 
-/// Makes a spare page if one is wanted, unless there are pages for `slots_most` slots. Locks `lock`.
-/// Not for two threads at once.
+/// Makes a spare page if one is wanted, unless there are pages for `slots_most` slots or one in
+/// reserve. Locks `lock`. Not for two threads at once.
 void lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most);
 
 /// Takes slots back and frees pages that became empty beyond the reserve. Locks `lock`.

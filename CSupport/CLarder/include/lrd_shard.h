@@ -12,11 +12,11 @@
  *   I6  With fewer entries than `at_ease` an insertion finds the table as it should be: it neither
  *       moves, nor is it full, nor wants a successor to be made.
  * LOCKING
- *   `lock` guards every field but `root` and the hints beside it. It is a leaf: its holder takes no
- *   other lock but those of the same cache's next shards (lrd_change_empty(), fork), allocates and
- *   frees nothing, and runs no user code but ==. A policy may try a lock of its own under it. A
- *   name ending in _locked needs it; any other function needs it free. Removed entries leave as a
- *   chain.
+ *   `lock` guards every field but `root`, `bucket`, `buckets` and `hints`. It is a leaf: its holder
+ *   takes no other lock but those of the same cache's next shards (lrd_change_empty(), fork),
+ *   allocates and frees nothing, and runs no user code but ==. A policy may try a lock of its own
+ *   under it. A name ending in _locked needs it; any other function needs it free. Removed entries
+ *   leave as a chain.
  * THE ROOT
  *   `root` is the table readers start from. Written under the lock (release), read by everyone
  *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
@@ -73,7 +73,7 @@ typedef struct lrd_shard {
   _Atomic(uint64_t) buckets;
   _Atomic(uintptr_t) hints; // address of the root's first hints, 0 for none
   const lrd_references *references;
-  uint64_t at_ease; // see I6; changes with the root, so it is in the same line
+  uint64_t at_ease; // see I6; guard: `lock`. Changes with the tables, so it is beside the root
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint32_t guarded;  // entries a scan found in readers' hands, all still in `retired`
@@ -90,7 +90,7 @@ typedef struct lrd_shard {
   uintptr_t held[LRD_HELD_MOST]; // hazards that what is in `proven` is to be compared with
   lrd_chain awaiting;
   uint64_t ticket;
-  bool fencing;        // a writer runs the fence for `ticket`, or is about to
+  bool fencing;        // a writer has taken on the fence for `ticket`
   uint64_t visited;    // `unlinked` when the maintenance thread came last
   bool attended;       // and writers did so much since the time before that they need no help
   uint64_t moved_seen; // `moved` of the root when that thread left
@@ -149,6 +149,9 @@ void lrd_need_drop(lrd_need *need);
 /// missing: release the lock, supply it and ask again.
 bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
                               lrd_need *need) LRD_REQUIRES(shard->lock);
+
+/// What `at_ease` is to be for the table and the share as they are.
+uint64_t lrd_shard_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 /// True while a table moves.
 static inline bool lrd_shard_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {

@@ -155,8 +155,8 @@ LRD_INLINE void lrd_hints_prefetch(const lrd_hints *hints, int slot) LRD_NONBLOC
   LRD_PREFETCH((const void *)(uintptr_t)((high << 32 | low) << 4));
 }
 
-/// True for so many buckets that they fill huge pages: such tables are made and freed in the
-/// background.
+/// True for so many buckets that the system takes long to provide their memory, or to take it back:
+/// such tables are made and freed in the background.
 static inline bool lrd_table_is_large(uint64_t buckets) {
   return buckets >= 16384;
 }
