@@ -23,8 +23,8 @@ static void nap(uint64_t nanoseconds) {
   lrd_park(&never, 0, nanoseconds);
 }
 
-/// What a visit leaves. MORE_TO_DO: come back soon. LATER: a reader holds entries, or the foreground
-/// is busy.
+/// What a visit leaves. MORE_TO_DO: come back soon. LATER: a reader holds entries, or the
+/// foreground is busy.
 typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
 
 /// Destroys proven entries, a handful between two tries of the lock, so that reclaim() and the end

@@ -24,8 +24,8 @@ bool lrd_retire_attend_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 /// From now on all that is retired awaits a fence. False when nothing does.
 bool lrd_retire_await_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
-/// As lrd_retire_collect_locked(), but of the entries only those that have had their fence, and of a
-/// shard that is attended none.
+/// As lrd_retire_collect_locked(), but of the entries only those that have had their fence, and of
+/// a shard that is attended none.
 void lrd_retire_collect_passed_locked(lrd_shard *shard, lrd_change *change)
     LRD_REQUIRES(shard->lock);
 

@@ -6,8 +6,8 @@
  *
  * All entries of a cache have one size, so slots pack exactly and links cost four bytes. Pages of
  * 2 MiB are huge-page extents; a page whose slots are all free is given back, but for one in
- * reserve, which may be a spare one. Threads take and return slots in handfuls (lrd_pool_take, lrd_pool_give), not one by
- * one.
+ * reserve, which may be a spare one. Threads take and return slots in handfuls (lrd_pool_take,
+ * lrd_pool_give), not one by one.
  *
  * THE SPARE. The first touch of a huge page takes the system the time of thousands of insertions.
  * A pool of several such pages that has taken up another one therefore wants a spare page, which
@@ -15,10 +15,10 @@
  *
  * LOCKING
  *   `lock` guards the pages' free lists, the list of pages with room and the spare page. It is a
- *   leaf; nothing is allocated or freed under it. Entries are found from ids without it: `directory`
- *   and a page's base are written before any of its ids leave the pool, and ids travel between
- *   threads only through locks. Grown directories leave their predecessors behind until the pool is
- *   closed, because another thread may be reading one. */
+ *   leaf; nothing is allocated or freed under it. Entries are found from ids without it:
+ *   `directory` and a page's base are written before any of its ids leave the pool, and ids travel
+ *   between threads only through locks. Grown directories leave their predecessors behind until the
+ *   pool is closed, because another thread may be reading one. */
 #pragma once
 
 #include "lrd_entry.h"

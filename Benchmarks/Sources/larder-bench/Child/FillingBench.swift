@@ -65,7 +65,7 @@ struct FillingBench<R: Rival>: ChildBench {
     return withExtendedLifetime(rival) { reply }
   }
 
-  /// How long a loop that does nothing is stopped now and then, by the system or by a host below it.
+  /// How long a loop that does nothing is stopped now and then, by the system or a host below it.
   private func stalls(for nanoseconds: UInt64) -> Histogram {
     var histogram = Histogram()
     let end = lb_clock_ns(CLOCK_MONOTONIC) + nanoseconds
