@@ -334,7 +334,8 @@ static bool try_for_supply(lrd_shard *shard) LRD_TRY_ACQUIRE(true, shard->lock) 
 static bool writers_move_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
-  return next && next->buckets > root->buckets && root->moved != shard->moved_seen;
+  bool grows = next && next->buckets > root->buckets && !lrd_shard_oversized_locked(shard);
+  return grows && root->moved != shard->moved_seen;
 }
 
 static void note_moved_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
@@ -360,9 +361,10 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, b
   }
   note_moved_locked(shard);
   bool moves = lrd_shard_moves_locked(shard);
-  // A table that came too late: writers have begun to move to one of theirs, and may stop.
-  change->soon = theirs || (moves && need.supplied == LRD_NEED_TABLE);
-  change->moving = tidied && !theirs && (moves || lrd_shard_oversized_locked(shard));
+  bool wrong = moves || lrd_shard_oversized_locked(shard);
+  // Memory that came too late: writers have moved on with some of theirs, and may stop.
+  change->soon = theirs || (wrong && need.supplied != LRD_NEED_NOTHING);
+  change->moving = tidied && !theirs && wrong;
   if (collect) lrd_retire_collect_passed_locked(shard, change);
   unlock(cache, shard);
   lrd_need_drop(&need);

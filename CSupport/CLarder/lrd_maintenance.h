@@ -6,10 +6,10 @@
  * large; and it makes ahead what a growing cache will want, the next page of entries and the
  * successor of a large table. Shard locks are only ever tried; a busy one is marked, so that its
  * holder asks again on leaving (lrd_lock.h), and visited again in any case. What writers turn over
- * themselves is not touched: garbage in busy shards, tables that insertions move. (Where a value's
- * destruction here has used a cache, that use took locks as any does, and its hits are noted as
- * those of any ending thread.) While readers hold on to entries it comes back ever more rarely, at
- * least every tenth of a second, unless writers are busy in other shards.
+ * themselves is not touched: garbage in busy shards, tables that grow while insertions move them.
+ * (Where a value's destruction here has used a cache, that use took locks as any does, and its hits
+ * are noted as those of any ending thread.) While readers hold on to entries it comes back ever
+ * more rarely, at least every tenth of a second, unless writers are busy in other shards.
  *
  * LOCKING: the queue's lock is a leaf; no shard's lock is held when it is taken. */
 #pragma once

@@ -96,7 +96,11 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
   uint32_t taken = 0;
   while (taken < wanted && pool->with_room) {
     lrd_page *page = pool->with_room;
-    if (page->free == page->slots) pool->empty_pages--;
+    if (page->free == page->slots) {
+      pool->empty_pages--;
+      bool wants = pool->mapped >= pages_before_spare * largest_page;
+      atomic_store_explicit(&pool->wants_spare, wants, memory_order_relaxed);
+    }
     while (taken < wanted && page->free) {
       uint32_t id;
       if (page->free_head != LRD_NIL) {
@@ -178,8 +182,6 @@ static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock
       directory->slots[number] = (char *)page + pool->first_slot;
       pool->mapped += page->bytes;
       pool->empty_pages++;
-      bool grows = pool->mapped >= pages_before_spare * largest_page;
-      atomic_store_explicit(&pool->wants_spare, grows, memory_order_relaxed);
       link_page_locked(pool, page);
       added = true;
     }
@@ -224,8 +226,10 @@ void lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
   if (!page) return;
   lrd_lock_acquire(&pool->lock);
   LRD_ASSERT(!pool->spare);
-  pool->spare = page;
+  has_reserve = pool->empty_pages;
+  if (!has_reserve) pool->spare = page;
   lrd_lock_release(&pool->lock);
+  if (has_reserve) free_page(pool, page);
 }
 
 /// Puts one slot back; returns its page when that became empty and is to be freed.

@@ -205,8 +205,10 @@ bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) {
     if (!grows && !is_oversized(shard, root)) return true;
     uint64_t wanted =
         grows ? buckets_after(shard, root->buckets) : shard->count * 2 / LRD_TABLE_LOAD + 4;
-    // What was supplied for growth would not shrink a table that was trimmed meanwhile.
-    bool supplied = need->supplied == LRD_NEED_TABLE && need->buckets >= wanted;
+    // Some entries may have come since a smaller table was asked for. And what was supplied for
+    // growth would not shrink one that was trimmed meanwhile.
+    uint64_t least = grows ? wanted : wanted - wanted / 4;
+    bool supplied = need->supplied == LRD_NEED_TABLE && need->buckets >= least;
     if (!supplied || (need->buckets > root->buckets) != grows) {
       return ask_table(shard, need, wanted, true);
     }

@@ -121,7 +121,7 @@ struct MaintenanceTests {
         key += 1
         return cache.bucketCount < 2_000
       }
-      precondition(key < 205_000, "the table was left to \(key - 200_000) insertions")
+      precondition(key < 220_000, "the table was left to \(key - 200_000) insertions")
       cache.checkInvariants()
     }
   }

@@ -114,7 +114,7 @@ struct PoolTests {
     let pool = CheckedPool(entryBytes: bytes, alignment: 8)
     let page = 2 << 20
     while !lrd_pool_wants_spare(pool.pool) {
-      pool.take(1)
+      pool.take(64)
       #expect(pool.bytes < 9 * page)
     }
     let before = (bytes: pool.bytes, pages: pool.pages)
@@ -122,14 +122,14 @@ struct PoolTests {
     #expect(pool.bytes == before.bytes, "so many slots are enough")
     #expect(!lrd_pool_wants_spare(pool.pool))
 
-    while pool.pages == before.pages { pool.take(1) }
+    while pool.pages == before.pages { pool.take(64) }
     #expect(lrd_pool_wants_spare(pool.pool), "with every further page")
     let grown = pool.bytes
     lrd_pool_prepare(pool.pool, .max)
     lrd_pool_prepare(pool.pool, .max)
     #expect(pool.bytes == grown + page, "one spare page")
     #expect(pool.pages == before.pages + 1)
-    while pool.pages == before.pages + 1 { pool.take(1) }
+    while pool.pages == before.pages + 1 { pool.take(64) }
     #expect(pool.bytes == grown + page, "the spare page is used")
 
     lrd_pool_prepare(pool.pool, .max)
