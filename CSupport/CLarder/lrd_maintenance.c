@@ -158,6 +158,7 @@ static void run(void) {
                                                   memory_order_relaxed)) {
         lrd_cache_unreference(cache);
       } else {
+        // Not a store: the next visit is to see what those have done who asked during this one.
         atomic_exchange_explicit(&cache->queued, LRD_QUEUED, memory_order_acq_rel);
         put_back(cache);
       }

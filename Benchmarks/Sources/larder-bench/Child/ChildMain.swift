@@ -78,7 +78,8 @@ struct ChildReply: Codable {
   var residentBytes: Double?
   var allocatedBytes: Double?  // by the allocator's own count
   var steps: [GrowthStep]?
-  /// Of the machine: pauses of a loop that only reads the clock, for as long as the steps took.
+  /// Of the machine: pauses of a loop that only reads the clock, for as long as the steps took,
+  /// ten seconds at most.
   var stalls: [[Double]]?
   var note: String?
 }

@@ -11,7 +11,8 @@ struct Growth: Command {
     implementation, and times every insertion by itself: the mean on the way from one size to the
     next, percentiles, the slowest, and how many took more than 100 us. Entries have costs from 1
     to 1,024, as entries of caches bounded by bytes have. The last line is the machine's own: how
-    long a loop that only reads the clock is stopped, for as long as the insertions above it took.
+    long a loop that only reads the clock is stopped, for as long as the insertions above it took,
+    ten seconds at most.
 
       --entries N[,...]      sizes (default 1000,10000,100000,1000000,10000000)
       --seconds N            give an implementation up after this time (default 60)
