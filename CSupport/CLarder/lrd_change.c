@@ -14,16 +14,6 @@ enum { buckets_per_slice = 32 };
 /// Tries of the maintenance thread to bring in what it has allocated.
 enum { supply_tries = 1000 };
 
-void lrd_change_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
-  lrd_lock_acquire(&shard->lock);
-  if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
-}
-
-void lrd_change_begin_insert(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint64_t hash) {
-  lrd_change_begin(cache, lane, shard);
-  if (shard->full) lrd_evict_foresee_locked(cache, shard, hash);
-}
-
 /// Unlocks; work that a busy lock turned away meanwhile goes back to the maintenance thread.
 static void unlock(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock) {
   if (LRD_UNLIKELY(lrd_lock_release(&shard->lock))) lrd_maintenance_request(cache);

@@ -7,18 +7,12 @@
  * bounded; policies that go by cost are not interfered with. */
 #pragma once
 
-#include "lrd_cache.h"
+#include "lrd_change.h"
 
 #pragma clang assume_nonnull begin
 
 /// Entries that one eviction passes over at most.
 #define LRD_PASSED_OVER_MOST 16
-
-/// Begins to load what evicting the next victim will touch: what surrounds it in the order, its
-/// slot in the table, and what its destruction begins with. The entry itself is on its way since
-/// the insertion before, as the neighbour of the victim then. `hash` is that of the insertion.
-void lrd_evict_foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
-    LRD_REQUIRES(shard->lock);
 
 /// Notes one hit as the policy wants it.
 void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry)

@@ -60,7 +60,6 @@ static void request_rest(lrd_cache *cache, lrd_change *change) {
   change->unsettled = false;
 }
 
-/// The next entry, where there is more than what is ready to look after.
 static lrd_entry *find_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
   bool scans = change->suspect.head || change->tables;
   // A scan of what is not fenced runs one, too.
@@ -83,19 +82,9 @@ static lrd_entry *find_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *cha
   return entry;
 }
 
-lrd_entry *lrd_change_garbage(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
-  bool more = change->fence || change->suspect.head || change->tables || change->owed ||
-              (lane && (lane->deferred || lane->destroying == LRD_NESTED_MOST));
-  if (LRD_UNLIKELY(more)) {
-    lrd_entry *entry = find_garbage(cache, lane, change);
-    request_rest(cache, change);
-    return entry;
-  }
+lrd_entry *lrd_change_garbage_slow(lrd_cache *cache, lrd_lane *lane, lrd_change *change) {
+  lrd_entry *entry = find_garbage(cache, lane, change);
   request_rest(cache, change);
-  lrd_entry *entry = lrd_chain_take(&change->ready, &cache->pool);
-  bool destroys = entry != NULL;
-  if (lane) lane->destroying += (uint32_t)(destroys - change->destroys);
-  change->destroys = destroys;
   return entry;
 }
 

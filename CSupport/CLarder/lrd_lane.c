@@ -120,44 +120,19 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
 }
 #pragma clang diagnostic pop
 
-lrd_entry *lrd_slot_take(lrd_cache *cache, lrd_lane *lane) {
-  uint32_t id;
-  if (!lane) {
-    if (!lrd_pool_take(&cache->pool, &id, 1)) return NULL;
-  } else {
-    if (LRD_UNLIKELY(!lane->spares)) {
-      lane->first_spare = 0;
-      lane->spares = lrd_pool_take(&cache->pool, lane->spare, LRD_SPARES / 2);
-      if (!lane->spares) return NULL;
-      bool wants = lrd_pool_wants_spare(&cache->pool);
-      if (LRD_UNLIKELY(wants) && !lrd_maintenance_is_missing()) lrd_maintenance_request(cache);
-    }
-    lane->spares--;
-    id = lane->spare[lane->first_spare++ % LRD_SPARES];
-  }
-  lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
-  entry->prev = id;
-  entry->next = LRD_NIL;
-  entry->state = LRD_ENTRY_FREE;
-  entry->policy_bits = 0;
-  return entry;
+bool lrd_lane_take_spares(lrd_cache *cache, lrd_lane *lane) {
+  lane->first_spare = 0;
+  lane->spares = lrd_pool_take(&cache->pool, lane->spare, LRD_SPARES / 2);
+  if (!lane->spares) return false;
+  bool wants = lrd_pool_wants_spare(&cache->pool);
+  if (LRD_UNLIKELY(wants) && !lrd_maintenance_is_missing()) lrd_maintenance_request(cache);
+  return true;
 }
 
-/// Gives the later half of the spares to the pool, which hands out first what it got last.
-static void give_half(lrd_cache *cache, lrd_lane *lane) {
+void lrd_lane_give_spares(lrd_cache *cache, lrd_lane *lane) {
   uint32_t given[LRD_SPARES / 2];
   for (uint32_t i = 0; i < LRD_SPARES / 2; i++) {
     given[i] = lane->spare[(lane->first_spare + --lane->spares) % LRD_SPARES];
   }
   lrd_pool_give(&cache->pool, given, LRD_SPARES / 2);
-}
-
-void lrd_slot_give(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) {
-  uint32_t id = entry->prev;
-  if (!lane) {
-    lrd_pool_give(&cache->pool, &id, 1);
-    return;
-  }
-  if (LRD_UNLIKELY(lane->spares == LRD_SPARES)) give_half(cache, lane);
-  lane->spare[(lane->first_spare + lane->spares++) % LRD_SPARES] = id;
 }

@@ -18,17 +18,13 @@
 
 #pragma clang assume_nonnull begin
 
-/// Bits of `queued`: a visit was asked for, and one is under way.
-enum { LRD_QUEUED = 1, LRD_VISITED = 2 };
-
 /// lrd_maintenance_request() for a cache that is perhaps not in the queue.
 void lrd_maintenance_queue(lrd_cache *cache);
 
 /// Puts the cache into the queue, unless it is there; asks for another visit during one. Needs no
 /// lock held.
 static inline void lrd_maintenance_request(lrd_cache *cache) {
-  uint32_t queued = atomic_load_explicit(&cache->queued, memory_order_relaxed);
-  if (!(queued & LRD_QUEUED)) lrd_maintenance_queue(cache);
+  if (!lrd_cache_is_queued(cache)) lrd_maintenance_queue(cache);
 }
 
 /// True while the thread could not be started: what is left to it then stays undone. Relaxed, a

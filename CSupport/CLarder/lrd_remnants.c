@@ -39,11 +39,6 @@ static uint32_t age(const lrd_remnants *remnants, uint16_t slot) {
   return (remnants->epoch - slot) & epoch_mask;
 }
 
-static uint16_t *bucket_of(const lrd_remnants *remnants, uint64_t scrambled) {
-  uint64_t bucket = (scrambled >> 32) * remnants->buckets >> 32;
-  return &remnants->slots[bucket * LRD_REMNANTS_BUCKET];
-}
-
 /// The fingerprint, in place and never 0.
 static uint16_t mark_of(uint64_t scrambled) {
   uint16_t mark = scrambled & mark_mask;
@@ -85,10 +80,6 @@ static uint16_t *place_for(const lrd_remnants *remnants, uint16_t *bucket) {
   return &bucket[7 - (rank[0] & 7)];
 }
 
-void lrd_remnants_foresee(const lrd_remnants *remnants, uint64_t scrambled) {
-  if (remnants->buckets) LRD_PREFETCH(bucket_of(remnants, scrambled));
-}
-
 void lrd_remnants_add(lrd_remnants *remnants, uint64_t scrambled) {
   if (!remnants->buckets) return;
   if (++remnants->filled > remnants->granule) {
@@ -96,7 +87,7 @@ void lrd_remnants_add(lrd_remnants *remnants, uint64_t scrambled) {
     remnants->epoch = (remnants->epoch + 1) & epoch_mask;
   }
   sweep_bucket(remnants);
-  uint16_t *bucket = bucket_of(remnants, scrambled);
+  uint16_t *bucket = lrd_remnants_bucket(remnants, scrambled);
   uint16_t mark = mark_of(scrambled);
   uint16_t *known = find(bucket, mark);
   uint16_t met = known && age(remnants, *known) <= LRD_REMNANTS_OLDEST ? *known & met_bit : 0;
@@ -107,7 +98,7 @@ lrd_recall lrd_remnants_recall(lrd_remnants *remnants, uint64_t scrambled, uint3
                                bool keep) {
   if (!remnants->buckets) return LRD_UNKNOWN;
   uint16_t mark = mark_of(scrambled);
-  uint16_t *slot = find(bucket_of(remnants, scrambled), mark);
+  uint16_t *slot = find(lrd_remnants_bucket(remnants, scrambled), mark);
   if (!slot) return LRD_UNKNOWN;
   bool alive = age(remnants, *slot) <= life * LRD_REMNANTS_EPOCHS;
   bool met = *slot & met_bit;

@@ -33,10 +33,15 @@ static lrd_table *split_tables(const lrd_hazard_set *set, lrd_table *tables) {
   return held;
 }
 
-/// The cost that may wait for destruction in one shard.
-static uint64_t retired_cost_most(lrd_cache *cache) {
+/// What may wait for destruction in one shard.
+static lrd_amount most_of(lrd_cache *cache, const lrd_shard *shard) {
   uint64_t limit = atomic_load_explicit(&cache->budget.cost_limit, memory_order_relaxed);
-  return limit ? limit / 16 : (uint64_t)1 << 20;
+  return (lrd_amount){lrd_shard_retired_most(shard), limit ? limit / 16 : (uint64_t)1 << 20};
+}
+
+/// True when more waits for destruction than the shard should keep.
+static bool is_behind_locked(const lrd_shard *shard, lrd_amount most) LRD_REQUIRES(shard->lock) {
+  return shard->proven.count > most.count / 2 || shard->proven.cost > most.cost / 2;
 }
 
 /// Gives a chain of the shard to the change's scan. `passed`: after a grace period.
@@ -63,23 +68,22 @@ bool lrd_retire_await_locked(lrd_shard *shard) {
 }
 
 /// Looks whether it is time for what is retired to await a grace period, or for a scan.
-static void gather_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change)
+static void gather_locked(lrd_shard *shard, lrd_change *change, lrd_amount most)
     LRD_REQUIRES(shard->lock) {
   lrd_chain *retired = &shard->retired, *awaiting = &shard->awaiting;
   // Entries seen in readers' hands are not worth another scan until as many more have come.
   if (retired->count <= 2 * shard->guarded) return;
-  uint32_t fresh = retired->count - 2 * shard->guarded, most = lrd_shard_retired_most(shard);
+  uint64_t fresh = retired->count - 2 * shard->guarded;
   // Past the bound every writer scans: destructions that insert are behind with their own.
   uint64_t cost;
   if (__builtin_add_overflow(retired->cost, awaiting->cost, &cost)) cost = UINT64_MAX;
-  bool pressed =
-      fresh + awaiting->count + shard->proven.count > most || cost > retired_cost_most(cache) / 2;
-  if (fresh < most / 4 && !pressed) return;
+  bool pressed = fresh + awaiting->count + shard->proven.count > most.count || cost > most.cost / 2;
+  if (fresh < most.count / 4 && !pressed) return;
   bool passed = awaiting->head && lrd_grace_has_passed(&lrd_grace_periods, shard->ticket);
   if (awaiting->head && !passed && !pressed) {
     // One change runs the fence, a later one scans: neither takes as long as both. Half as many
     // more are left to the fences of others.
-    bool fence = !shard->fencing && fresh >= most / 8 * 3;
+    bool fence = !shard->fencing && fresh >= most.count / 8 * 3;
     shard->fencing |= fence;
     change->fence |= fence;
     return;
@@ -167,8 +171,7 @@ void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_chang
 }
 
 bool lrd_retire_is_behind_locked(lrd_cache *cache, const lrd_shard *shard) {
-  return shard->proven.count > lrd_shard_retired_most(shard) / 2 ||
-         shard->proven.cost > retired_cost_most(cache) / 2;
+  return is_behind_locked(shard, most_of(cache, shard));
 }
 
 bool lrd_retire_waits_locked(const lrd_shard *shard) {
@@ -179,25 +182,26 @@ bool lrd_retire_waits_locked(const lrd_shard *shard) {
 /// freed memory at hand then serves insertions from it, while more at once overflow what it keeps,
 /// and the insertions after that find nothing there. Now and then one more, so that `proven` is
 /// empty at times although writers never pause; oftener when `held`, emptied with it, gets full.
-static uint32_t due_locked(lrd_cache *cache, const lrd_shard *shard, uint32_t removed)
+static uint32_t due_locked(const lrd_shard *shard, lrd_amount most, uint32_t removed)
     LRD_REQUIRES(shard->lock) {
   uint32_t due = removed ? removed : 1;
-  if (lrd_retire_is_behind_locked(cache, shard)) return due + LRD_DESTROY_STEP;
-  uint32_t interval = shard->held_count > LRD_HELD_MOST / 2 ? 4 : 64;
-  return due + (shard->unlinked % interval == 0);
+  if (is_behind_locked(shard, most)) return due + LRD_DESTROY_STEP;
+  uint64_t interval = shard->held_count > LRD_HELD_MOST / 2 ? 4 : 64;
+  return due + ((shard->unlinked & (interval - 1)) == 0);
 }
 
 void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed) {
   change->shard = shard;
   uint32_t removed_count = removed->count;
   if (!removed->head && !lrd_retire_waits_locked(shard)) return;
+  lrd_amount most = most_of(cache, shard);
   if (lrd_thread_is_solitary()) {
     retire_alone_locked(cache, shard, change, removed);
   } else {
     lrd_chain_append(&shard->retired, removed);
-    gather_locked(cache, shard, change);
+    gather_locked(shard, change, most);
   }
-  lrd_retire_take_proven_locked(cache, shard, change, due_locked(cache, shard, removed_count));
+  lrd_retire_take_proven_locked(cache, shard, change, due_locked(shard, most, removed_count));
   if (!leaves_tables_locked(shard)) take_tables_locked(shard, change);
   change->unsettled |= lrd_retire_waits_locked(shard);
 }

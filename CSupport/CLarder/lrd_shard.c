@@ -234,8 +234,8 @@ static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd
   policy->renewed(&shard->order);
 }
 
-static bool prepare_slowly_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
-                                  lrd_need *need) LRD_REQUIRES(shard->lock) {
+bool lrd_shard_prepare_slowly_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
+                                     lrd_need *need) {
   use_supply_locked(shard, need);
   const lrd_history *history = &shard->order.history;
   if (LRD_UNLIKELY(history->wanted != history->bytes)) {
@@ -264,15 +264,6 @@ static bool prepare_slowly_locked(lrd_shard *shard, const lrd_policy *policy, ui
   lrd_table *home = lrd_table_home_locked(root_of(shard), hash);
   if (lrd_table_overflow_left_locked(home) == 0) return ask_overflow(need, home, false);
   return true;
-}
-
-bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
-                              lrd_need *need) {
-  const lrd_history *history = &shard->order.history;
-  bool at_ease = shard->count < shard->at_ease && history->wanted == history->bytes &&
-                 need->supplied == LRD_NEED_NOTHING;
-  if (LRD_LIKELY(at_ease && lrd_table_overflow_left_locked(root_of(shard)))) return true;
-  return prepare_slowly_locked(shard, policy, hash, need);
 }
 
 void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
@@ -365,28 +356,5 @@ void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *po
     entry->prev = id;
     entry->state = reason;
     lrd_chain_add(removed, entry);
-  }
-}
-
-lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash) {
-  lrd_table *table = lrd_table_home_locked(root_of(shard), hash);
-  lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
-  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
-  return (lrd_matches){.table = table, .bucket = bucket, .hash = hash, .bits = bits};
-}
-
-lrd_entry *lrd_matches_next_locked(lrd_matches *matches) {
-  for (;;) {
-    while (matches->bits) {
-      int slot = __builtin_ctz(matches->bits) / 4;
-      matches->bits &= matches->bits - 1;
-      uint64_t word = atomic_load_explicit(&matches->bucket->slots[slot], memory_order_relaxed);
-      if (lrd_entry_may_match(lrd_table_entry(word), matches->hash)) return lrd_table_entry(word);
-    }
-    uint64_t overflow = atomic_load_explicit(&matches->bucket->link, memory_order_relaxed);
-    overflow &= LRD_LINK_OVERFLOW;
-    if (!overflow) return NULL;
-    matches->bucket = lrd_table_overflow(matches->table, overflow - 1);
-    matches->bits = lrd_bucket_match(matches->bucket, lrd_table_tag(matches->hash));
   }
 }

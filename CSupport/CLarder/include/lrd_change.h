@@ -61,13 +61,26 @@ typedef enum lrd_result {
 } lrd_result;
 
 /// Locks the shard and applies this thread's hits on it.
-void lrd_change_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard)
-    LRD_ACQUIRE(shard->lock);
+static inline void lrd_change_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard)
+    LRD_ACQUIRE(shard->lock) {
+  lrd_lock_acquire(&shard->lock);
+  if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
+}
 
-/// The same for an insertion of this hash. Where the shard is full, what the insertion and the
-/// eviction will touch is on its way from memory when this returns.
-void lrd_change_begin_insert(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
-                             uint64_t hash) LRD_ACQUIRE(shard->lock);
+/// Begins to load what evicting the next victim will touch: what surrounds it in the order, its
+/// slot in the table, and what its destruction begins with. The entry itself is on its way since
+/// the insertion before, as the neighbour of the victim then. `hash` is that of the insertion.
+void lrd_evict_foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
+    LRD_REQUIRES(shard->lock);
+
+/// As lrd_change_begin(), for an insertion of this hash. Where the shard is full, what the
+/// insertion and the eviction will touch is on its way from memory when this returns.
+static inline void lrd_change_begin_insert(lrd_cache *cache, lrd_lane *_Nullable lane,
+                                           lrd_shard *shard, uint64_t hash)
+    LRD_ACQUIRE(shard->lock) {
+  lrd_change_begin(cache, lane, shard);
+  if (shard->full) lrd_evict_foresee_locked(cache, shard, hash);
+}
 
 /// Notes a lookup made under the lock: a hit on `entry`, or a miss when it is NULL.
 void lrd_note_locked(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
@@ -122,10 +135,24 @@ void lrd_change_retire(lrd_cache *cache, lrd_change *change);
 /// Everything retired, of all shards, as far as no reader holds it, becomes ready.
 void lrd_change_reclaim(lrd_cache *cache, lrd_change *change);
 
+/// lrd_change_garbage() where there is more to look after than what is ready.
+lrd_entry *_Nullable lrd_change_garbage_slow(lrd_cache *cache, lrd_lane *_Nullable lane,
+                                             lrd_change *change);
+
 /// The next entry to destroy, NULL at the end. Give its slot back with lrd_slot_give().
 /// Scans and frees tables first where that is due.
-lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane *_Nullable lane,
-                                        lrd_change *change);
+static inline lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane *_Nullable lane,
+                                                      lrd_change *change) {
+  bool more = change->fence || change->suspect.head || change->tables || change->owed ||
+              (change->unsettled && !lrd_cache_is_queued(cache)) ||
+              (lane && (lane->deferred || lane->destroying == LRD_NESTED_MOST));
+  if (LRD_UNLIKELY(more)) return lrd_change_garbage_slow(cache, lane, change);
+  lrd_entry *entry = lrd_chain_take(&change->ready, &cache->pool);
+  bool destroys = entry != NULL;
+  if (lane) lane->destroying += (uint32_t)(destroys - change->destroys);
+  change->destroys = destroys;
+  return entry;
+}
 
 /// One bounded slice of background work on a shard, by trylock: moves and shrinks tables, makes the
 /// successor of a large one, and with `collect`, once for each visit, takes retired tables and, of

@@ -144,11 +144,22 @@ bool lrd_need_supply(lrd_need *need);
 /// Frees what was supplied and not used.
 void lrd_need_drop(lrd_need *need);
 
+/// lrd_shard_prepare_locked() where something may be missing.
+bool lrd_shard_prepare_slowly_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
+                                     lrd_need *need) LRD_REQUIRES(shard->lock);
+
 /// Makes room in the table for one more entry of hash `hash`, moving a few buckets when the table
 /// grows. Uses what `need` holds; true when the entry can be inserted. On false `need` says what is
 /// missing: release the lock, supply it and ask again.
-bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
-                              lrd_need *need) LRD_REQUIRES(shard->lock);
+static inline bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy,
+                                            uint64_t hash, lrd_need *need)
+    LRD_REQUIRES(shard->lock) {
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  const lrd_history *history = &shard->order.history;
+  bool at_ease = shard->count < shard->at_ease && history->wanted == history->bytes &&
+                 need->supplied == LRD_NEED_NOTHING && lrd_table_overflow_left_locked(root);
+  return LRD_LIKELY(at_ease) || lrd_shard_prepare_slowly_locked(shard, policy, hash, need);
+}
 
 /// What `at_ease` is to be for the table and the share as they are.
 uint64_t lrd_shard_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
@@ -228,10 +239,31 @@ typedef struct lrd_matches {
   uint32_t bits; // slots of `bucket` still to be looked at
 } lrd_matches;
 
-lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash) LRD_REQUIRES(shard->lock);
+static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash)
+    LRD_REQUIRES(shard->lock) {
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *table = lrd_table_home_locked(root, hash);
+  lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
+  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
+  return (lrd_matches){.table = table, .bucket = bucket, .hash = hash, .bits = bits};
+}
 
 /// The next entry whose hash is that of the walk; NULL at the end.
-lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches);
+static inline lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches) {
+  for (;;) {
+    while (matches->bits) {
+      int slot = __builtin_ctz(matches->bits) / 4;
+      matches->bits &= matches->bits - 1;
+      uint64_t word = atomic_load_explicit(&matches->bucket->slots[slot], memory_order_relaxed);
+      if (lrd_entry_may_match(lrd_table_entry(word), matches->hash)) return lrd_table_entry(word);
+    }
+    uint64_t overflow = atomic_load_explicit(&matches->bucket->link, memory_order_relaxed);
+    overflow &= LRD_LINK_OVERFLOW;
+    if (!overflow) return NULL;
+    matches->bucket = lrd_table_overflow(matches->table, overflow - 1);
+    matches->bits = lrd_bucket_match(matches->bucket, lrd_table_tag(matches->hash));
+  }
+}
 
 /// True when `entry` is linked under a hash with these upper 48 bits. Otherwise it is not touched.
 static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t place)
