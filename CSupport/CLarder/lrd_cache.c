@@ -173,7 +173,7 @@ static void add_counters(lrd_counters *sum, const lrd_counters *more) {
 }
 
 static uint64_t tables_bytes_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
   return root->bytes + (next ? next->bytes : 0);
 }

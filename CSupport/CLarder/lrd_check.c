@@ -10,7 +10,7 @@ static void check_order(lrd_shard *shard, const lrd_policy *policy, lrd_pool *po
   uint64_t count = 0;
   unsigned __int128 cost = 0;
   uint32_t before = LRD_NIL;
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   for (uint32_t id = policy->hottest(&shard->order, pool); id != LRD_NIL; count++) {
     lrd_entry *entry = lrd_pool_entry(pool, id);
     LRD_CHECK(entry->state == LRD_ENTRY_LINKED);
@@ -48,7 +48,7 @@ static void check_buckets(lrd_table *table, uint64_t first, uint64_t end) {
 
 /// I1, second half, I3, I5 and I6: the table holds nothing else.
 static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
   uint64_t linked = 0;
   for (uint64_t i = 0; i < root->buckets; i++) {

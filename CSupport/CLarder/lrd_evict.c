@@ -7,7 +7,7 @@ void lrd_evict_foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
   uint32_t id = policy->foresee(&shard->order, &cache->pool, hash & ~(uint64_t)0xffff);
   if (id == LRD_NIL) return;
   const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_place(victim))]);
   const lrd_references *references = &cache->entry_references;
   for (uint32_t i = 0; i < references->count; i++) {

@@ -76,7 +76,7 @@ static bool on_shard(const lrd_cache *cache, const lrd_shard *shard, const lrd_t
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_entry *linked[LRD_BATCH_MOST];
   uint32_t hits = 0, kept = 0;
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   bool sound = !cache->shard_mask && lane->sound_at == shard->unlinked;
   for (uint32_t i = 0; i < lane->touches; i++) {
     lrd_touch touch = lane->touch[i];

@@ -11,7 +11,7 @@ static uint64_t first_place(const lrd_table *table, uint64_t index) {
 static const uint64_t end_of_places = (uint64_t)1 << 48;
 
 size_t lrd_sweep_next_locked(lrd_shard *shard, lrd_sweep *sweep, lrd_entry **entries, size_t room) {
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   size_t count = 0;
   for (int visits = 0; visits < LRD_SWEEP_BUCKETS && !sweep->done; visits++) {
     lrd_table *table = lrd_table_home_locked(root, sweep->position);

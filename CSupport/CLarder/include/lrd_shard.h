@@ -144,6 +144,11 @@ bool lrd_need_supply(lrd_need *need);
 /// Frees what was supplied and not used.
 void lrd_need_drop(lrd_need *need);
 
+/// The table lookups start from.
+static inline lrd_table *lrd_shard_root_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  return atomic_load_explicit(&shard->root, memory_order_relaxed);
+}
+
 /// lrd_shard_prepare_locked() where something may be missing.
 bool lrd_shard_prepare_slowly_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
                                      lrd_need *need) LRD_REQUIRES(shard->lock);
@@ -154,7 +159,7 @@ bool lrd_shard_prepare_slowly_locked(lrd_shard *shard, const lrd_policy *policy,
 static inline bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy,
                                             uint64_t hash, lrd_need *need)
     LRD_REQUIRES(shard->lock) {
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   const lrd_history *history = &shard->order.history;
   bool at_ease = shard->count < shard->at_ease && history->wanted == history->bytes &&
                  need->supplied == LRD_NEED_NOTHING && lrd_table_overflow_left_locked(root);
@@ -166,7 +171,7 @@ uint64_t lrd_shard_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 /// True while a table moves.
 static inline bool lrd_shard_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   return atomic_load_explicit(&root->next, memory_order_relaxed) != NULL;
 }
 
@@ -181,6 +186,9 @@ bool lrd_shard_oversized_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 /// Uses what `need` holds. On false `need` says what is missing, as lrd_shard_prepare_locked()
 /// does.
 bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) LRD_REQUIRES(shard->lock);
+
+/// Leaves all entries behind: from one moment to the next the shard is as empty as when new.
+void lrd_shard_leave_table_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 /// Starts moving to `table`. The shard must not be moving already.
 void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock);
@@ -241,7 +249,7 @@ typedef struct lrd_matches {
 
 static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock) {
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   lrd_table *table = lrd_table_home_locked(root, hash);
   lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
@@ -269,7 +277,7 @@ static inline lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches)
 static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t place)
     LRD_REQUIRES(shard->lock) {
   lrd_place found;
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *root = lrd_shard_root_locked(shard);
   return lrd_table_find_locked(root, entry, place, &found) && lrd_entry_place(entry) == place;
 }
 
