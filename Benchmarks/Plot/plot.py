@@ -218,9 +218,8 @@ def main():
             "memory": lines(rows, "memory", "bytesPerEntry", "bytes per entry, resident",
                             lambda v, _: f"{v:g}", False),
         }
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"larder-bench: {path} is not a result file of larder-bench: {error}",
-              file=sys.stderr)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        print(f"larder-bench: {path} is not a result file of larder-bench", file=sys.stderr)
         sys.exit(2)
     pictures = {name: figure for name, figure in pictures.items() if figure}
     if not pictures:

@@ -24,7 +24,8 @@ class URCUTable {
   };
 
   explicit URCUTable(size_t capacity)
-      : table_(cds_lfht_new_flavor(std::bit_ceil(std::max<size_t>(capacity, 64)), 64, 0,
+      // It grows by itself: beyond this size no harm is done by beginning small.
+      : table_(cds_lfht_new_flavor(std::bit_ceil(std::clamp<size_t>(capacity, 64, 1 << 24)), 64, 0,
                                    CDS_LFHT_AUTO_RESIZE, &urcu_memb_flavor, nullptr)) {}
 
   // The process ends before its one table does.

@@ -36,6 +36,7 @@ struct Main {
 
   static func main() {
     do {
+      guard fcntl(STDOUT_FILENO, F_GETFD) != -1 else { throw Trouble("there is no stdout") }
       exit(try run(CommandLine.arguments.dropFirst()) ? 0 : 1)
     } catch let failure as Failure {
       note(failure.message)
@@ -51,7 +52,7 @@ struct Main {
 
   private static func run(_ words: ArraySlice<String>) throws -> Bool {
     guard let word = words.first, !["--help", "-h", "help"].contains(word) else {
-      print(help)
+      try printLines(help)
       return true
     }
     if word == childCommand {
@@ -63,7 +64,7 @@ struct Main {
       throw Failure("unknown command '\(word)'; there are \(names)")
     }
     if words.contains("--help") || words.contains("-h") {
-      print(command.help)
+      try printLines(command.help)
       return true
     }
     return try command.init(words.dropFirst()).run()

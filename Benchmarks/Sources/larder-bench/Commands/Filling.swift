@@ -32,11 +32,11 @@ struct Filling {
         ["--entries", "--keys", "--values", "--against", "--policy", "--json"]))
     try arguments.refuseOperands(of: command)
     entries = try arguments.positiveIntegers("--entries", default: defaults).sorted()
+    try Arguments.refuseBeyondMemory(entries: entries.last ?? 0)
     keys = try arguments.choice("--keys", default: .int)
     values = try arguments.choice("--values", default: .int)
     implementations = try arguments.list("--against", default: SideBySide.defaultNames)
       .map(Implementation.init(named:))
-      .filter { !["larder-lend", "larder-batch"].contains($0.name) }
     policy = try arguments.text("--policy").map {
       try EvictionPolicy.choose($0, hasCosts: false).rawValue
     }
@@ -47,7 +47,12 @@ struct Filling {
   var remark: String { "\(keys.rawValue) keys, \(values.rawValue) values, one thread" }
 
   func subjects(_ results: inout Results) -> [(Implementation, Implementation.Variant)] {
-    RivalPrograms.available(implementations, &results).map { ($0, $0.variants[0]) }
+    let able = implementations.filter { implementation in
+      guard implementation.isLarder, implementation.name != "larder" else { return true }
+      results.skip("\(implementation.name) is skipped: it is filled as larder is")
+      return false
+    }
+    return RivalPrograms.available(able, &results).map { ($0, $0.variants[0]) }
   }
 
   /// A process with an empty cache, ready to fill it.

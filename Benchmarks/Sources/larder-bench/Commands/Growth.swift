@@ -11,8 +11,8 @@ struct Growth: Command {
     implementation, and times every insertion by itself: the mean on the way from one size to the
     next, percentiles, the slowest, and how many took more than 100 us. Entries have costs from 1
     to 1,024, as entries of caches bounded by bytes have. The last line is the machine's own: how
-    long a loop that only reads the clock is stopped, for as long as the insertions above it took,
-    ten seconds at most.
+    long a loop that only reads the clock is stopped, right after the insertions of the
+    implementation it names and for as long, ten seconds at most.
 
       --entries N[,...]      sizes (default 1000,10000,100000,1000000,10000000)
       --seconds N            give an implementation up after this time (default 60)
@@ -40,7 +40,7 @@ struct Growth: Command {
     var table = Table([
       "implementation", "entries", "ns/insert", "CPU ns", "p50", "p99.9", "slowest", "> 100 us",
     ])
-    var stalls = LatencyCurve()
+    var stalls: (curve: LatencyCurve, after: String)?
     for subject in subjects {
       let implementation = subject.0
       let reply = try progress.unit(of: implementation.name) {
@@ -51,15 +51,18 @@ struct Growth: Command {
         results.rows.append(row)
         table.add(cells)
       }
-      stalls = Self.stalls(reply)
+      // Programs in other languages do not look.
+      if reply.stalls != nil { stalls = (Self.stalls(reply), implementation.title) }
       if let reason = reply.note {
         results.skip("\(implementation.name) \(reason)")
       }
     }
-    table.add([
-      "(a loop that does nothing)", "", "", "", "", "", duration(stalls.maximum),
-      String(stalls.count(above: Self.slow)),
-    ])
+    if let stalls {
+      table.add([
+        "(doing nothing, after \(stalls.after))", "", "", "", "", "",
+        duration(stalls.curve.maximum), String(stalls.curve.count(above: Self.slow)),
+      ])
+    }
     progress.finish()
     try results.publish(table.markdown, filling.remark)
     return true
@@ -81,7 +84,7 @@ struct Growth: Command {
     let percentiles = Row.Percentiles(curve)
     let slow = curve.count(above: slow)
     var row = filling.row(name, implementation, step.entries)
-    row.capacity = nil
+    row.capacity = filling.entries.last
     row.operations = step.operations
     row.nsPerOp = step.wallNs / Double(step.operations)
     row.cpuNsPerOp = step.cpuNs / Double(step.operations)

@@ -12,7 +12,7 @@ struct Latency: Command {
     its last one has ended. With it operations are due at fixed moments, whatever became of the
     earlier ones, and their time counts from then: no coordinated omission.
 
-      --rate N               operations a second over all threads
+      --rate N               operations a second over all threads, from 100 to 1000000000
     \(SideBySide.help)
     \(Method.help)
     """
@@ -24,7 +24,7 @@ struct Latency: Command {
     let arguments = try Method.arguments(
       words, of: Self.name, options: SideBySide.options.union(["--rate"]))
     sideBySide = try SideBySide(arguments)
-    rate = arguments.has("--rate") ? try arguments.positiveNumber("--rate", default: 1) : 0
+    rate = arguments.has("--rate") ? try arguments.rate() : 0
     if sideBySide.plan.implementations.contains(where: { $0.name == "larder-batch" }) {
       throw Failure("larder-batch looks up many keys at once: its operations have no own time")
     }

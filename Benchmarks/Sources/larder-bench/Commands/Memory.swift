@@ -9,7 +9,8 @@ struct Memory: Command {
 
     Fills each implementation in a fresh process and prints what it added, per entry: tables, links,
     keys, values and what a growing table left behind. "resident" is anonymous memory that the
-    process holds, "allocated" the allocator's own count.
+    process holds, "allocated" the allocator's own count; that is more where pages were not touched
+    yet.
 
       --entries N[,...]      entries (default 10000,100000,1000000,10000000)
     \(Filling.help)

@@ -32,11 +32,11 @@ struct Plot: Command {
     format = try arguments.choice("--format", default: .png)
     let beside = URL(fileURLWithPath: file).deletingLastPathComponent().path
     directory = arguments.text("--output") ?? beside
-    guard FileManager.default.isReadableFile(atPath: file) else {
+    guard FileManager.default.isReadableFile(atPath: file), !Self.isDirectory(file) else {
       throw Failure("\(file) cannot be read")
     }
-    guard FileManager.default.isWritableFile(atPath: directory) else {
-      throw Failure("\(directory) cannot be written")
+    guard Self.isDirectory(directory), FileManager.default.isWritableFile(atPath: directory) else {
+      throw Failure("\(directory) is no directory that can be written")
     }
   }
 
@@ -46,8 +46,14 @@ struct Plot: Command {
     plot.arguments = [file, directory, format.rawValue]
     try plot.run()
     plot.waitUntilExit()
-    if plot.terminationStatus == 2 { throw Failure("nothing was drawn") }
+    if plot.terminationStatus == 2 { exit(2) }  // it has said why
     guard plot.terminationStatus == 0 else { throw Trouble("nothing was drawn") }
     return true
+  }
+
+  private static func isDirectory(_ path: String) -> Bool {
+    var isDirectory: ObjCBool = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+      && isDirectory.boolValue
   }
 }

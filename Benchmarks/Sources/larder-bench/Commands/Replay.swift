@@ -55,19 +55,21 @@ struct Replay: Command {
     shards = try arguments.shards()
     isFull = arguments.has("--full")
     let hasCosts = arguments.has("--bytes")
-    policyNames = try arguments.list("--policy", default: [EvictionPolicy.default.rawValue]).flatMap
-    { name in
-      name == "all"
-        ? EvictionPolicy.allCases.filter { hasCosts || !$0.ordersByCost }.map(\.rawValue)
-        : [try EvictionPolicy.choose(name, hasCosts: hasCosts).rawValue]
-    }
+    let policies = try arguments.list("--policy", default: [EvictionPolicy.default.rawValue])
+    policyNames = try Arguments.different(
+      policies.flatMap { name in
+        name == "all"
+          ? EvictionPolicy.allCases.filter { hasCosts || !$0.ordersByCost }.map(\.rawValue)
+          : [try EvictionPolicy.choose(name, hasCosts: hasCosts).rawValue]
+      }, for: "--policy")
     implementations = try arguments.list(
       "--against", default: arguments.has("--policy") ? ["larder"] : SideBySide.defaultNames
-    ).map(Implementation.init(named:)).filter { $0.workloads.contains(.readThrough) }
+    ).map(Implementation.init(named:))
     let limits = try ReplayLimit.all(arguments)
     let paths =
       try arguments.operands.isEmpty
-      ? [benchmarksPath("Traces/tw_c52.rec12.zst")] : arguments.operands
+      ? [benchmarksPath("Traces/tw_c52.rec12.zst")]
+      : Arguments.different(arguments.operands, for: Self.name)
     var cases: [(Trace, ReplayLimit)] = []
     for path in paths {
       let trace = try Trace(path: path)
@@ -80,7 +82,8 @@ struct Replay: Command {
   func run() throws -> Bool {
     var results = try Results(path: json)
     let scratch = try ScratchDirectory()
-    let available = RivalPrograms.available(implementations, &results)
+    let able = implementations.filter { results.accepts($0, for: .readThrough) }
+    let available = RivalPrograms.available(able, &results)
     let progress = Progress()
     defer { progress.finish() }
     var comparisons: [(comparison: Comparison, trace: Trace)] = []

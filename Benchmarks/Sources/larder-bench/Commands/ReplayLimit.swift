@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How large the cache of a replay is.
-enum ReplayLimit {
+enum ReplayLimit: Hashable, CustomStringConvertible {
   case fraction(Double)
   case entries(Int)
   case bytes(Int)
@@ -14,18 +14,28 @@ enum ReplayLimit {
       return try arguments.positiveIntegers("--entries", default: []).map { .entries($0) }
     }
     if arguments.has("--bytes") {
-      return try arguments.list("--bytes", default: []).map { word in
+      let limits = try arguments.list("--bytes", default: []).map { word in
         if word.contains(".") {
-          return .fractionOfBytes(try Arguments.fraction(word, for: "--bytes"))
+          return ReplayLimit.fractionOfBytes(try Arguments.fraction(word, for: "--bytes"))
         }
         guard let bytes = Int(word), bytes > 0 else {
           throw Failure("--bytes must be a whole number above 0 or a fraction, not '\(word)'")
         }
         return .bytes(bytes)
       }
+      return try Arguments.different(limits, for: "--bytes")
     }
-    return try arguments.list("--size", default: ["0.1"]).map {
-      .fraction(try Arguments.fraction($0, for: "--size"))
+    let limits = try arguments.list("--size", default: ["0.1"]).map {
+      ReplayLimit.fraction(try Arguments.fraction($0, for: "--size"))
+    }
+    return try Arguments.different(limits, for: "--size")
+  }
+
+  /// As on the command line.
+  var description: String {
+    switch self {
+    case .fraction(let part), .fractionOfBytes(let part): "\(part)"
+    case .entries(let number), .bytes(let number): "\(number)"
     }
   }
 

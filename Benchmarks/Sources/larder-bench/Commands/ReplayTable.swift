@@ -4,7 +4,8 @@ import PolicyFacts
 
 /// What `--full` adds to a replay.
 struct ReplayExtras {
-  let percentiles: Row.Percentiles
+  /// nil where they are refused.
+  let percentiles: Row.Percentiles?
   let bytesPerEntry: Double
 
   /// Fewer entries would drown in what any process costs by itself, more might not fit.
@@ -28,7 +29,8 @@ struct ReplayExtras {
       try child.ready()
       let resident = try child.perform("memory \(entries)").residentBytes ?? .nan
       extras[implementation.name] = ReplayExtras(
-        percentiles: Row.Percentiles(outcome.curve!), bytesPerEntry: resident / Double(entries))
+        percentiles: outcome.isRefused ? nil : Row.Percentiles(outcome.curve!),
+        bytesPerEntry: resident / Double(entries))
     }
     return extras
   }
@@ -75,8 +77,8 @@ struct ReplayTable {
     row.details.append(("counterpart", JSON(counterpart)))
     let times = [row.nsPerOp, row.cpuNsPerOp].map { $0.map { fixed($0, 1) } ?? "refused" }
     let more = extras.map {
-      [$0.percentiles.p50, $0.percentiles.p99, $0.percentiles.p999].map { fixed($0, 0) }
-        + [fixed($0.bytesPerEntry, 1)]
+      ($0.percentiles.map { [$0.p50, $0.p99, $0.p999].map { fixed($0, 0) } }
+        ?? [String](repeating: "refused", count: 3)) + [fixed($0.bytesPerEntry, 1)]
     }
     table.add(
       [

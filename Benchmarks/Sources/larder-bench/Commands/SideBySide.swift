@@ -47,6 +47,17 @@ struct SideBySide {
     plan.distribution = try arguments.choice("--distribution", default: .zipf)
     plan.entries = try arguments.positiveInteger("--entries", default: plan.entries)
     plan.capacity = try arguments.optionalPositiveInteger("--capacity")
+    if let workload = plan.workloads.first(where: \.holdsAllKeys),
+      let capacity = plan.capacity, capacity < plan.entries
+    {
+      throw Failure(
+        "--capacity \(capacity) is less than \(plan.entries) entries, and in \(workload.rawValue) "
+          + "all of them are there")
+    }
+    let caches = plan.implementations.reduce(0) { $0 + $1.variants.count }
+    let holdsAll = plan.workloads.contains(where: \.holdsAllKeys)
+    let held = holdsAll ? plan.entries : min(plan.entries, plan.capacity ?? plan.entries / 10)
+    try Arguments.refuseBeyondMemory(entries: held, caches: caches)
     plan.policy = try arguments.text("--policy").map {
       try EvictionPolicy.choose($0, hasCosts: false).rawValue
     }

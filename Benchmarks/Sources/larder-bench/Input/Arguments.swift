@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 
 /// The words after a subcommand, taken apart. Options are `--name value` or `--name=value`, flags
 /// are `--name`; what is neither is an operand. Everything unknown is an error.
@@ -20,7 +21,7 @@ struct Arguments {
       let name = String(parts[0])
       if known.contains(name) {
         guard parts.count == 1 else { throw Failure("\(name) takes no value") }
-        flags.insert(name)
+        guard flags.insert(name).inserted else { throw Failure("\(name) is given twice") }
         continue
       }
       guard options.contains(name) else { throw Failure("unknown option \(name); try --help") }
@@ -37,10 +38,11 @@ struct Arguments {
 
   func text(_ name: String) -> String? { values[name] }
 
-  /// The comma-separated parts of an option's value.
-  func list(_ name: String, default fallback: [String]) -> [String] {
+  /// The comma-separated parts of an option's value, all different.
+  func list(_ name: String, default fallback: [String]) throws -> [String] {
     guard let value = values[name] else { return fallback }
-    return value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    return try Self.different(parts, for: name)
   }
 
   func choice<Value: Choice>(_ name: String, default fallback: Value) throws -> Value {
@@ -57,15 +59,17 @@ struct Arguments {
 
   func positiveIntegers(_ name: String, default fallback: [Int]) throws -> [Int] {
     guard has(name) else { return fallback }
-    return try list(name, default: []).map { try Self.positiveInteger($0, for: name) }
+    let numbers = try list(name, default: []).map { try Self.positiveInteger($0, for: name) }
+    return try Self.different(numbers, for: name)
   }
 
   /// Numbers of threads: no more than a system is sure to start.
   func threads(default fallback: [Int] = [1]) throws -> [Int] {
     guard has("--threads") else { return fallback }
-    return try list("--threads", default: []).map {
+    let numbers = try list("--threads", default: []).map {
       try Self.positiveInteger($0, for: "--threads", upTo: 1024)
     }
+    return try Self.different(numbers, for: "--threads")
   }
 
   /// A number of shards that a cache may have.
@@ -81,9 +85,40 @@ struct Arguments {
     return number
   }
 
+  /// A number of operations a second: so many that a repetition ends soon, so few that the clock
+  /// can tell them apart.
+  func rate() throws -> Double {
+    let rate = try positiveNumber("--rate", default: 1)
+    guard (100...1e9).contains(rate) else {
+      throw Failure("--rate must be from 100 to 1000000000, not '\(values["--rate"] ?? "")'")
+    }
+    return rate
+  }
+
   func refuseOperands(of command: String) throws {
     if let operand = operands.first {
       throw Failure("\(command) takes no operand, but there is '\(operand)'")
+    }
+  }
+
+  /// The same, unless one is there twice: it would be measured twice.
+  static func different<Value: Hashable>(_ values: [Value], for name: String) throws -> [Value] {
+    var seen = Set<Value>()
+    if let again = values.first(where: { !seen.insert($0).inserted }) {
+      throw Failure("\(name) names \(again) twice")
+    }
+    return values
+  }
+
+  /// Refuses more entries, in so many caches side by side, than the machine's memory can hold: each
+  /// takes 24 bytes or more.
+  static func refuseBeyondMemory(entries: Int, caches: Int = 1) throws {
+    let needed = 24 * Double(entries) * Double(caches)
+    let memory = Double(ProcessInfo.processInfo.physicalMemory)
+    guard needed <= memory else {
+      throw Failure(
+        "\(entries) entries in \(caches) cache\(caches == 1 ? "" : "s") at once take "
+          + "\(fixed(needed / 1e9, 0)) GB at least; this machine has \(fixed(memory / 1e9, 0)) GB")
     }
   }
 

@@ -52,13 +52,16 @@ enum Workload: String, Choice {
     }
   }
 
-  /// Room for how many entries, when nothing is said.
-  func defaultCapacity(entries: Int) -> Int {
+  /// Whether every key that is asked for is to be there.
+  var holdsAllKeys: Bool {
     switch self {
-    case .resident, .mixed, .hotKey: entries
-    case .readThrough, .churn: max(1, entries / 10)
+    case .resident, .mixed, .hotKey: true
+    case .readThrough, .churn: false
     }
   }
+
+  /// Room for how many entries, when nothing is said.
+  func defaultCapacity(entries: Int) -> Int { holdsAllKeys ? entries : max(1, entries / 10) }
 }
 
 extension EvictionPolicy {

@@ -19,5 +19,17 @@ func writeToStandardError(_ text: String) {
   text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
+/// Prints lines. `print` would not tell when nobody gets them.
+func printLines(_ lines: String...) throws {
+  var text = Array((lines.joined(separator: "\n") + "\n").utf8)[...]
+  while !text.isEmpty {
+    let written = text.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    guard written >= 0 || errno == EINTR else {
+      throw Trouble("stdout cannot be written: \(String(cString: strerror(errno)))")
+    }
+    text = text.dropFirst(max(0, written))
+  }
+}
+
 /// A line on stderr for the user to know.
 func note(_ text: String) { writeToStandardError("larder-bench: \(text)\n") }

@@ -49,7 +49,7 @@ struct NumberFile {
 
 /// A directory that is gone when the program ends, or is interrupted.
 final class ScratchDirectory {
-  private let path: String
+  let path: String
   private var files = 0
 
   init() throws {

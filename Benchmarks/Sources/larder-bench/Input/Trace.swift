@@ -54,6 +54,10 @@ struct Trace {
 
 /// The content of the zstd file at `path`, which may consist of several frames.
 private func decompressed(_ path: String) throws -> [UInt8] {
+  var about = stat()
+  guard stat(path, &about) != 0 || about.st_mode & S_IFMT == S_IFREG else {
+    throw Failure("\(path): is not a regular file")
+  }
   guard let file = fopen(path, "re") else {
     throw Failure("\(path): cannot be read: \(String(cString: strerror(errno)))")
   }

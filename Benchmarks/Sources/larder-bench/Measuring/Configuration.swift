@@ -39,7 +39,7 @@ struct Configuration {
   /// What the line of progress calls it.
   var label: String {
     let place = trace ?? workload
-    let limit = costLimit > 0 ? "\(costLimit) bytes" : "\(capacity) entries"
+    let limit = "room for " + (costLimit > 0 ? "\(costLimit) bytes" : String(capacity))
     let team = "\(threads) thread\(threads == 1 ? "" : "s")"
     return [place, policy, limit, team].compactMap { $0 }.joined(separator: ", ")
   }

@@ -23,11 +23,7 @@ struct Plan {
     let available = RivalPrograms.available(implementations, &results)
     var comparisons: [Comparison] = []
     for workload in workloads {
-      let able = available.filter { implementation in
-        if implementation.workloads.contains(workload) { return true }
-        results.skip("\(implementation.name) is skipped: it has no \(workload.rawValue)")
-        return false
-      }
+      let able = available.filter { results.accepts($0, for: workload) }
       if able.isEmpty { continue }
       let capacity = capacity ?? workload.defaultCapacity(entries: entries)
       let streams = KeyStreams(

@@ -37,6 +37,10 @@ struct Machine {
     let swift = Process()
     swift.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     swift.arguments = ["swift", "--version"]
+    // Swift's driver leaves a directory behind in TMPDIR.
+    let scratch = try? ScratchDirectory()
+    swift.environment = ProcessInfo.processInfo.environment
+      .merging(scratch.map { ["TMPDIR": $0.path] } ?? [:]) { $1 }
     let output = Pipe()
     swift.standardOutput = output
     swift.standardError = FileHandle.nullDevice

@@ -19,14 +19,15 @@ struct Results {
     let file = path.map(Self.target)
     self.path = file?.path
     guard let path, let file else { return }
-    guard FileManager.default.isWritableFile(atPath: file.deletingLastPathComponent().path) else {
-      throw Failure("\(path) cannot be written")
-    }
     // The file is put in the place of what is there, which must not be a device or a directory.
     let kind = try? FileManager.default.attributesOfItem(atPath: file.path)[.type]
-    if let kind = kind as? FileAttributeType, kind != .typeRegular {
-      throw Failure("\(path) is not a regular file")
+    let isRegular = (kind as? FileAttributeType).map { $0 == .typeRegular }
+    guard isRegular ?? !path.hasSuffix("/") else { throw Failure("\(path) is not a regular file") }
+    let draft = Self.draft(of: file.path)
+    guard FileManager.default.createFile(atPath: draft, contents: nil) else {
+      throw Failure("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
+    try? FileManager.default.removeItem(atPath: draft)
   }
 
   /// The file that `path` names, or a link there leads to, whether or not there is one yet.
@@ -41,6 +42,8 @@ struct Results {
     return file
   }
 
+  private static func draft(of path: String) -> String { "\(path).\(getpid()).part" }
+
   /// Says on stderr, once, and in the header what is not measured.
   mutating func skip(_ reason: String) {
     if skipped.contains(reason) { return }
@@ -48,12 +51,20 @@ struct Results {
     skipped.append(reason)
   }
 
-  /// Prints the table, what is to be said of it and of the machine, and writes the file.
+  /// True when the implementation can do that; otherwise it is skipped.
+  mutating func accepts(_ implementation: Implementation, for workload: Workload) -> Bool {
+    if implementation.workloads.contains(workload) { return true }
+    skip("\(implementation.name) is skipped: it has no \(workload.rawValue)")
+    return false
+  }
+
+  /// Writes the file, and prints the table and what is to be said of it and of the machine.
   func publish(_ table: String, _ remarks: String...) throws {
-    print(table)
-    print()
-    for remark in remarks + [machine.sentence] { print("(\(remark))") }
+    guard !rows.isEmpty else { throw Trouble("nothing was measured") }
+    // The file first: what becomes of stdout shall not cost it.
     try write()
+    let remarks = (remarks + [machine.sentence]).map { "(\($0))" }
+    try printLines(table, "", remarks.joined(separator: "\n"))
   }
 
   /// Puts the file in its place at once: no reader finds half of it, and no interruption leaves
@@ -62,7 +73,7 @@ struct Results {
     guard let path else { return }
     let lines = ([header] + rows.map(\.json)).map { "  " + $0.encoded }
     let text = "[\n" + lines.joined(separator: ",\n") + "\n]\n"
-    let draft = "\(path).\(getpid()).part"
+    let draft = Self.draft(of: path)
     Cleanup.shared.add(draft)
     defer { Cleanup.shared.remove(draft) }
     guard FileManager.default.createFile(atPath: draft, contents: Data(text.utf8)),
