@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_evict.h"
 
+#include "lrd_change.h"
+
 void lrd_evict_foresee_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
   const lrd_policy *policy = cache->policy;
   if (!policy->foresee) return;

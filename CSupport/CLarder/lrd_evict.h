@@ -7,7 +7,7 @@
  * bounded; policies that go by cost are not interfered with. */
 #pragma once
 
-#include "lrd_change.h"
+#include "lrd_cache.h"
 
 #pragma clang assume_nonnull begin
 

@@ -201,8 +201,8 @@ static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd
   policy->renewed(&shard->order);
 }
 
-bool lrd_shard_prepare_slowly_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
-                                     lrd_need *need) {
+bool lrd_shard_prepare_slow_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
+                                   lrd_need *need) {
   use_supply_locked(shard, need);
   const lrd_history *history = &shard->order.history;
   if (LRD_UNLIKELY(history->wanted != history->bytes)) {

@@ -3,6 +3,7 @@
 #include "lrd_alloc.h"
 #include "lrd_cache.h"
 #include "lrd_maintenance.h"
+#include "lrd_slot.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@ _Atomic(bool) lrd_maintenance_missing;
 static const uint64_t shortest_nap = 1000000;  // 1 ms: gathers what a burst of writes leaves
 static const uint64_t longest_nap = 100000000; // 0.1 s: while readers hold on to entries
 
-/// A visit to a shard moves at most this many times lrd_change.c's slice of buckets.
+/// A visit to a shard moves at most this many times lrd_service.c's slice of buckets.
 enum { slices_per_visit = 256 };
 /// Slots in use besides those of entries, and a 64th more.
 enum { slots_besides = 4096 };

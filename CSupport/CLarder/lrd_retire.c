@@ -34,7 +34,8 @@ static lrd_table *split_tables(const lrd_hazard_set *set, lrd_table *tables) {
 }
 
 /// What may wait for destruction in one shard.
-static lrd_amount most_of(lrd_cache *cache, const lrd_shard *shard) {
+static lrd_amount most_of_locked(lrd_cache *cache, const lrd_shard *shard)
+    LRD_REQUIRES(shard->lock) {
   uint64_t limit = atomic_load_explicit(&cache->budget.cost_limit, memory_order_relaxed);
   return (lrd_amount){lrd_shard_retired_most(shard), limit ? limit / 16 : (uint64_t)1 << 20};
 }
@@ -171,7 +172,7 @@ void lrd_retire_take_proven_locked(lrd_cache *cache, lrd_shard *shard, lrd_chang
 }
 
 bool lrd_retire_is_behind_locked(lrd_cache *cache, const lrd_shard *shard) {
-  return is_behind_locked(shard, most_of(cache, shard));
+  return is_behind_locked(shard, most_of_locked(cache, shard));
 }
 
 bool lrd_retire_waits_locked(const lrd_shard *shard) {
@@ -194,7 +195,7 @@ void lrd_retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_change *change, l
   change->shard = shard;
   uint32_t removed_count = removed->count;
   if (!removed->head && !lrd_retire_waits_locked(shard)) return;
-  lrd_amount most = most_of(cache, shard);
+  lrd_amount most = most_of_locked(cache, shard);
   if (lrd_thread_is_solitary()) {
     retire_alone_locked(cache, shard, change, removed);
   } else {

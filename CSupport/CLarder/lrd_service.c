@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_service.c — one visit of the maintenance thread to a shard. The contract is in lrd_change.h.
- */
-#include "lrd_maintenance.h"
+/* lrd_service.c — one slice of the maintenance thread's work on a shard. The contract is in
+ * lrd_change.h. */
 #include "lrd_retire.h"
 
 /// Buckets moved under one lock.

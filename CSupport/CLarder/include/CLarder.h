@@ -3,9 +3,10 @@
  * Swift.
  *
  *   lrd_base ← lrd_platform ← lrd_lock ← lrd_pool, lrd_table, lrd_side_lock
- *            ← lrd_list ← lrd_order ← lrd_policy ← lrd_shard
+ *            ← lrd_chain, lrd_list ← lrd_order ← lrd_policy ← lrd_shard ← lrd_matches
  *            ← lrd_expert ← lrd_remnants ← lrd_shadow ← lrd_advisor (the adaptive policy)
- *            ← lrd_budget, lrd_thread ← lrd_cache ← lrd_lookup (hits), lrd_change (writes)
+ *            ← lrd_budget, lrd_thread ← lrd_cache ← lrd_lookup (hits)
+ *                                     ← lrd_slot ← lrd_change (writes)
  *            ← lrd_sweep (walks over all entries)
  *   lrd_base ← lrd_memory (what limits may be made of) */
 #pragma once
@@ -17,6 +18,7 @@
 #include "lrd_grace.h"
 #include "lrd_hash.h"
 #include "lrd_lookup.h"
+#include "lrd_matches.h"
 #include "lrd_memory.h"
 #include "lrd_samples.h"
 #include "lrd_side_lock.h"

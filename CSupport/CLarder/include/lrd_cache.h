@@ -20,7 +20,7 @@
  *   lanes           admin lock to grow (release), anyone reads (acquire); outgrown arrays are kept
  *                   until the cache closes, because a thread may be reading one
  *   queued          not 0 while the cache is in the maintenance queue or visited, which holds one
- *                   reference: see lrd_maintenance.h (acq_rel)
+ *                   reference (changed acq_rel, looked at relaxed)
  *   references      owner + maintenance; the last one out frees (acq_rel)
  *   closed          set once by the owner (release), asked by the maintenance thread (acquire)
  *   steal_hand      a shard to begin with (relaxed): any value will do
@@ -115,6 +115,9 @@ typedef struct lrd_options {
   lrd_hooks hooks;
 } lrd_options;
 
+/// Bits of `queued`: the maintenance thread was asked for a visit, and one is under way.
+enum { LRD_QUEUED = 1, LRD_VISITED = 2 };
+
 typedef struct lrd_cache {
   lrd_shard *shards;
   uint32_t shard_mask;
@@ -182,43 +185,6 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
 /// Notes the hits of a full batch in every shard that is free, and makes room in it.
 void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_COLD LRD_NONBLOCKING;
 
-/// Fetches spare slots from the pool for a lane that has none. False without memory.
-bool lrd_lane_take_spares(lrd_cache *cache, lrd_lane *lane);
-
-/// Gives the later half of a lane's spare slots to the pool, which hands out first what it got
-/// last.
-void lrd_lane_give_spares(lrd_cache *cache, lrd_lane *lane);
-
-/// A free slot with its id in `prev`; NULL without memory. `lane` NULL: straight from the pool. Not
-/// while a lock is held.
-static inline lrd_entry *_Nullable lrd_slot_take(lrd_cache *cache, lrd_lane *_Nullable lane) {
-  uint32_t id;
-  if (lane) {
-    if (LRD_UNLIKELY(!lane->spares) && !lrd_lane_take_spares(cache, lane)) return NULL;
-    lane->spares--;
-    id = lane->spare[lane->first_spare++ % LRD_SPARES];
-  } else if (!lrd_pool_take(&cache->pool, &id, 1)) {
-    return NULL;
-  }
-  lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
-  entry->prev = id;
-  entry->next = LRD_NIL;
-  entry->state = LRD_ENTRY_FREE;
-  entry->policy_bits = 0;
-  return entry;
-}
-
-/// Takes back a slot whose pair is destroyed.
-static inline void lrd_slot_give(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_entry *entry) {
-  uint32_t id = entry->prev;
-  if (!lane) {
-    lrd_pool_give(&cache->pool, &id, 1);
-    return;
-  }
-  if (LRD_UNLIKELY(lane->spares == LRD_SPARES)) lrd_lane_give_spares(cache, lane);
-  lane->spare[(lane->first_spare + lane->spares++) % LRD_SPARES] = id;
-}
-
 typedef struct lrd_statistics {
   uint64_t hits;
   uint64_t misses;
@@ -237,10 +203,9 @@ lrd_statistics lrd_cache_statistics(lrd_cache *cache);
 /// Stops the process when an invariant is broken. Locks one shard at a time.
 void lrd_cache_check(lrd_cache *cache);
 
-/// Bits of `queued`: the maintenance thread was asked for a visit, and one is under way.
-enum { LRD_QUEUED = 1, LRD_VISITED = 2 };
-
-/// True when a visit is still to begin.
+/// True when a visit is still to begin. Relaxed: had that visit been in a shard before the caller
+/// last held the shard's lock, the caller would see that it has begun; so it will find what the
+/// caller has left there.
 static inline bool lrd_cache_is_queued(lrd_cache *cache) {
   return atomic_load_explicit(&cache->queued, memory_order_relaxed) & LRD_QUEUED;
 }

@@ -22,7 +22,7 @@
  * nest without end. */
 #pragma once
 
-#include "lrd_cache.h"
+#include "lrd_slot.h"
 
 #pragma clang assume_nonnull begin
 
@@ -143,6 +143,7 @@ lrd_entry *_Nullable lrd_change_garbage_slow(lrd_cache *cache, lrd_lane *_Nullab
 /// Scans and frees tables first where that is due.
 static inline lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane *_Nullable lane,
                                                       lrd_change *change) {
+  // What is unsettled asks for nothing while a visit is still to begin.
   bool more = change->fence || change->suspect.head || change->tables || change->owed ||
               (change->unsettled && !lrd_cache_is_queued(cache)) ||
               (lane && (lane->deferred || lane->destroying == LRD_NESTED_MOST));

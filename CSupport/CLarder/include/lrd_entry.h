@@ -51,14 +51,6 @@ typedef struct lrd_entry {
   uint8_t policy_bits;
 } lrd_entry;
 
-/// Unlinked entries, chained by `next` in the order they were added.
-typedef struct lrd_chain {
-  lrd_entry *_Nullable head;
-  lrd_entry *_Nullable tail;
-  uint32_t count;
-  uint64_t cost;
-} lrd_chain;
-
 /// Bits of an address, see lrd_table.h; the others tell something else wherever one is kept.
 #define LRD_ADDRESS_BITS 48
 #define LRD_ADDRESS_MASK (((uint64_t)1 << LRD_ADDRESS_BITS) - 1)

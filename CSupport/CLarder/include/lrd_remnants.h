@@ -56,7 +56,7 @@ static inline size_t lrd_remnants_bytes(uint32_t buckets) {
 void lrd_remnants_open(lrd_remnants *remnants, uint16_t *_Nullable slots, uint32_t buckets,
                        uint64_t capacity);
 
-/// Where the remnant of a key is looked for.
+/// Where the remnant of a key is looked for. There must be buckets.
 static inline uint16_t *lrd_remnants_bucket(const lrd_remnants *remnants, uint64_t scrambled) {
   uint64_t bucket = (scrambled >> 32) * remnants->buckets >> 32;
   return &remnants->slots[bucket * LRD_REMNANTS_BUCKET];

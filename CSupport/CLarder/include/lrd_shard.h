@@ -42,6 +42,7 @@
  *   wait in all three; the writer that goes past that scans and destroys itself. */
 #pragma once
 
+#include "lrd_chain.h"
 #include "lrd_policy.h"
 #include "lrd_table.h"
 
@@ -150,8 +151,8 @@ static inline lrd_table *lrd_shard_root_locked(lrd_shard *shard) LRD_REQUIRES(sh
 }
 
 /// lrd_shard_prepare_locked() where something may be missing.
-bool lrd_shard_prepare_slowly_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
-                                     lrd_need *need) LRD_REQUIRES(shard->lock);
+bool lrd_shard_prepare_slow_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
+                                   lrd_need *need) LRD_REQUIRES(shard->lock);
 
 /// Makes room in the table for one more entry of hash `hash`, moving a few buckets when the table
 /// grows. Uses what `need` holds; true when the entry can be inserted. On false `need` says what is
@@ -163,7 +164,7 @@ static inline bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *
   const lrd_history *history = &shard->order.history;
   bool at_ease = shard->count < shard->at_ease && history->wanted == history->bytes &&
                  need->supplied == LRD_NEED_NOTHING && lrd_table_overflow_left_locked(root);
-  return LRD_LIKELY(at_ease) || lrd_shard_prepare_slowly_locked(shard, policy, hash, need);
+  return LRD_LIKELY(at_ease) || lrd_shard_prepare_slow_locked(shard, policy, hash, need);
 }
 
 /// What `at_ease` is to be for the table and the share as they are.
@@ -174,6 +175,10 @@ static inline bool lrd_shard_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard->
   lrd_table *root = lrd_shard_root_locked(shard);
   return atomic_load_explicit(&root->next, memory_order_relaxed) != NULL;
 }
+
+/// Gives up the tables with all that is in them: from one moment to the next readers see an empty
+/// shard. Order and sums are left to the caller, lrd_shard_empty_locked().
+void lrd_shard_leave_table_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 /// Moves up to `buckets` buckets. False when the new table first needs an overflow chunk.
 bool lrd_shard_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lock);
@@ -186,9 +191,6 @@ bool lrd_shard_oversized_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 /// Uses what `need` holds. On false `need` says what is missing, as lrd_shard_prepare_locked()
 /// does.
 bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) LRD_REQUIRES(shard->lock);
-
-/// Leaves all entries behind: from one moment to the next the shard is as empty as when new.
-void lrd_shard_leave_table_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 /// Starts moving to `table`. The shard must not be moving already.
 void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock);
@@ -238,41 +240,6 @@ static inline void lrd_shard_foresee(lrd_shard *shard, uint64_t hash) {
   if (hints) LRD_PREFETCH((const void *)(hints + index * stride));
 }
 
-/// A walk over the linked entries of one hash, while the lock is held and nothing is changed. Equal
-/// hashes are not equal keys.
-typedef struct lrd_matches {
-  lrd_table *table;
-  lrd_bucket *bucket;
-  uint64_t hash;
-  uint32_t bits; // slots of `bucket` still to be looked at
-} lrd_matches;
-
-static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash)
-    LRD_REQUIRES(shard->lock) {
-  lrd_table *root = lrd_shard_root_locked(shard);
-  lrd_table *table = lrd_table_home_locked(root, hash);
-  lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
-  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
-  return (lrd_matches){.table = table, .bucket = bucket, .hash = hash, .bits = bits};
-}
-
-/// The next entry whose hash is that of the walk; NULL at the end.
-static inline lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches) {
-  for (;;) {
-    while (matches->bits) {
-      int slot = __builtin_ctz(matches->bits) / 4;
-      matches->bits &= matches->bits - 1;
-      uint64_t word = atomic_load_explicit(&matches->bucket->slots[slot], memory_order_relaxed);
-      if (lrd_entry_may_match(lrd_table_entry(word), matches->hash)) return lrd_table_entry(word);
-    }
-    uint64_t overflow = atomic_load_explicit(&matches->bucket->link, memory_order_relaxed);
-    overflow &= LRD_LINK_OVERFLOW;
-    if (!overflow) return NULL;
-    matches->bucket = lrd_table_overflow(matches->table, overflow - 1);
-    matches->bits = lrd_bucket_match(matches->bucket, lrd_table_tag(matches->hash));
-  }
-}
-
 /// True when `entry` is linked under a hash with these upper 48 bits. Otherwise it is not touched.
 static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t place)
     LRD_REQUIRES(shard->lock) {
@@ -283,47 +250,5 @@ static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *ent
 
 /// Stops the process when an invariant is broken. Locks `lock`.
 void lrd_shard_check(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool);
-
-/// Adds an unlinked entry whose `prev` is its own slot id.
-static inline void lrd_chain_add(lrd_chain *chain, lrd_entry *entry) {
-  entry->next = LRD_NIL;
-  if (chain->tail) {
-    chain->tail->next = entry->prev;
-  } else {
-    chain->head = entry;
-  }
-  chain->tail = entry;
-  chain->count++;
-  chain->cost = chain->cost + entry->cost < chain->cost ? UINT64_MAX : chain->cost + entry->cost;
-}
-
-static inline lrd_entry *_Nullable lrd_chain_next(lrd_pool *pool, const lrd_entry *entry) {
-  return entry->next == LRD_NIL ? NULL : lrd_pool_entry(pool, entry->next);
-}
-
-/// Takes the first entry off.
-static inline lrd_entry *_Nullable lrd_chain_take(lrd_chain *chain, lrd_pool *pool) {
-  lrd_entry *entry = chain->head;
-  if (!entry) return NULL;
-  chain->head = lrd_chain_next(pool, entry);
-  if (!chain->head) chain->tail = NULL;
-  chain->count--;
-  chain->cost = chain->count && chain->cost > entry->cost ? chain->cost - entry->cost : 0;
-  return entry;
-}
-
-/// Moves all of `more` to the end of `chain`.
-static inline void lrd_chain_append(lrd_chain *chain, lrd_chain *more) {
-  if (!more->head) return;
-  if (chain->tail) {
-    chain->tail->next = more->head->prev;
-  } else {
-    chain->head = more->head;
-  }
-  chain->tail = more->tail;
-  chain->count += more->count;
-  chain->cost = chain->cost + more->cost < chain->cost ? UINT64_MAX : chain->cost + more->cost;
-  *more = (lrd_chain){0};
-}
 
 #pragma clang assume_nonnull end

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_chain.h — unlinked entries on their way to destruction, first in, first out.
+ *
+ *   head ─▶ first ─▶ … ─▶ last ◀─ tail
+ *
+ * Entries are chained by `next`; `prev` holds each one's own slot id. `cost` stops at UINT64_MAX,
+ * and is 0 again with the last entry taken. Guard: the owner's. */
+#pragma once
+
+#include "lrd_pool.h"
+
+#pragma clang assume_nonnull begin
+
+typedef struct lrd_chain {
+  lrd_entry *_Nullable head;
+  lrd_entry *_Nullable tail;
+  uint32_t count;
+  uint64_t cost;
+} lrd_chain;
+
+/// Adds an unlinked entry whose `prev` is its own slot id.
+static inline void lrd_chain_add(lrd_chain *chain, lrd_entry *entry) {
+  entry->next = LRD_NIL;
+  if (chain->tail) {
+    chain->tail->next = entry->prev;
+  } else {
+    chain->head = entry;
+  }
+  chain->tail = entry;
+  chain->count++;
+  chain->cost = chain->cost + entry->cost < chain->cost ? UINT64_MAX : chain->cost + entry->cost;
+}
+
+static inline lrd_entry *_Nullable lrd_chain_next(lrd_pool *pool, const lrd_entry *entry) {
+  return entry->next == LRD_NIL ? NULL : lrd_pool_entry(pool, entry->next);
+}
+
+/// Takes the first entry off.
+static inline lrd_entry *_Nullable lrd_chain_take(lrd_chain *chain, lrd_pool *pool) {
+  lrd_entry *entry = chain->head;
+  if (!entry) return NULL;
+  chain->head = lrd_chain_next(pool, entry);
+  if (!chain->head) chain->tail = NULL;
+  chain->count--;
+  chain->cost = chain->count && chain->cost > entry->cost ? chain->cost - entry->cost : 0;
+  return entry;
+}
+
+/// Moves all of `more` to the end of `chain`.
+static inline void lrd_chain_append(lrd_chain *chain, lrd_chain *more) {
+  if (!more->head) return;
+  if (chain->tail) {
+    chain->tail->next = more->head->prev;
+  } else {
+    chain->head = more->head;
+  }
+  chain->tail = more->tail;
+  chain->count += more->count;
+  chain->cost = chain->cost + more->cost < chain->cost ? UINT64_MAX : chain->cost + more->cost;
+  *more = (lrd_chain){0};
+}
+
+#pragma clang assume_nonnull end
