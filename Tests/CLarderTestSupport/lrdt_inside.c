@@ -101,6 +101,13 @@ uint64_t lrdt_shard_retired(lrd_shard *shard) {
   return count;
 }
 
+uint64_t lrdt_shard_proven(lrd_shard *shard) {
+  lrd_lock_acquire(&shard->lock);
+  uint64_t count = shard->proven.count;
+  if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
+  return count;
+}
+
 uint64_t lrdt_shard_retired_tables(lrd_shard *shard) {
   uint64_t count = 0;
   lrd_lock_acquire(&shard->lock);

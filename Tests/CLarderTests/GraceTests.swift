@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLarder
 import CLarderTestSupport
 import Larder
 import LarderTestSupport
@@ -84,6 +85,31 @@ struct GraceTests {
         return tracker.live == 200
       }
       precondition(tracker.faults.isEmpty)
+    }
+  }
+
+  @Test("An insertion runs a fence or a scan, not both")
+  func fenceApart() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 100, policy: .fifo, shards: 1)
+      let shard = lrd_cache_shard_at(cache.inside, 0)
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      var (fences, scans, both) = (0, 0, 0)
+      let insertions = 20_000
+      for key in 0..<insertions {
+        let (ticket, proven) = (lrdt_grace_draw(), lrdt_shard_proven(shard))
+        cache[key] = key
+        // What the background thread does meanwhile is seen as the insertion's own: rarely.
+        let hasFenced = lrdt_grace_draw() > ticket
+        let hasScanned = lrdt_shard_proven(shard) > proven + 16
+        if hasFenced { fences += 1 }
+        if hasScanned { scans += 1 }
+        if hasFenced && hasScanned { both += 1 }
+      }
+      sleeper.join()
+      // One for each 96 of the 256 that may wait, or fewer where the background thread helps.
+      precondition(fences > insertions / 1_000 && scans > insertions / 1_000)
+      precondition(both * 2 < fences, "\(both) of \(fences) fences came with a scan")
     }
   }
 }

@@ -57,6 +57,39 @@ struct MaintenanceTests {
     }
   }
 
+  @Test("What is removed during a visit of the background thread is destroyed by the next")
+  func comesAgain() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(shards: 2)
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      // Keys by shard; the second is visited last, and then the first is not looked at again.
+      let keys = (0..<100).reduce(into: [[Int](), []]) { keys, key in
+        cache[key] = tracker.make()
+        keys[lrd_shard_count_locked(lrd_cache_shard_at(cache.inside, 1)) > 0 ? 1 : 0].append(key)
+        cache[key] = nil
+      }
+      waitUntil("all is destroyed") { tracker.live == 0 }
+      for visited in keys[1].prefix(5) {
+        let stage = Protected(0)
+        cache[visited] = tracker.make {
+          stage.withLock { $0 = 1 }
+          waitUntil("the visit may end") { stage.withLock { $0 == 2 } }
+        }
+        cache[visited] = nil
+        waitUntil("the background thread destroys") { stage.withLock { $0 == 1 } }
+        for key in keys[0].prefix(20) {
+          cache[key] = tracker.make()
+          cache[key] = nil
+        }
+        precondition(tracker.live > 1, "destroyed by whoever removed it")
+        stage.withLock { $0 = 2 }
+        waitUntil("all is destroyed") { tracker.live == 0 }
+      }
+      sleeper.join()
+    }
+  }
+
   @Test("A table far too large for what removals left is shrunk", arguments: [1, 4])
   func shrinks(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in

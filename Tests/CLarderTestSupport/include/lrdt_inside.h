@@ -38,6 +38,8 @@ uint32_t lrdt_table_overflow_used_locked(const lrd_table *table);
 
 /// Entries of one shard that wait for destruction.
 uint64_t lrdt_shard_retired(lrd_shard *shard);
+/// Those of them that a scan has been over.
+uint64_t lrdt_shard_proven(lrd_shard *shard);
 /// Tables of one shard that wait for destruction.
 uint64_t lrdt_shard_retired_tables(lrd_shard *shard);
 
