@@ -24,6 +24,8 @@ static pthread_key_t exit_hook;
 static bool exit_hook_ready;
 
 static void on_thread_exit(void *record) {
+  // Darwin takes a thread's variables away before it calls destructors of keys made later.
+  if (!lrd_self) lrd_self = record;
   // The destructor may run after this thread took a new record: only the current one counts.
   if (record == lrd_self) lrd_thread_unregister();
 }
@@ -42,6 +44,9 @@ bool lrd_thread_register(void) {
   LRD_ASSERT(!lrd_self);
   pthread_once(&exit_hook_once, make_exit_hook);
   if (!exit_hook_ready) return false;
+  // A thread without its variables, in the destructor of another key, has its record still.
+  lrd_self = pthread_getspecific(exit_hook);
+  if (lrd_self) return true;
   lrd_thread *fresh = NULL;
   lrd_lock_acquire(&registry);
   lrd_thread *record = take_unused_record();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrdt_platform.h"
 
+#include "lrd_cache.h"
 #include "lrd_platform.h"
 
 #if defined(__linux__)
@@ -32,4 +33,17 @@ bool lrdt_forbid_membarrier(void) {
 
 bool lrdt_has_asymmetric_fence(void) {
   return lrd_platform_asymmetric;
+}
+
+void lrdt_lose_thread_variables(void) {
+  lrd_self = NULL;
+  for (int i = 0; i < LRD_NEAR_LANES; i++) lrd_near[i] = (lrd_near_lane){0};
+}
+
+uint32_t lrdt_thread_number(void) {
+  return lrd_self || lrd_thread_register() ? lrd_self->index : UINT32_MAX;
+}
+
+bool lrdt_thread_is_solitary(void) {
+  return lrd_thread_is_solitary();
 }
