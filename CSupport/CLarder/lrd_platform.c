@@ -142,5 +142,5 @@ void lrd_yield(void) {
 
 uint32_t lrd_processors(void) {
   long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 0 && online < UINT32_MAX ? (uint32_t)online : 1;
+  return online > 0 && (unsigned long)online < UINT32_MAX ? (uint32_t)online : 1;
 }

@@ -151,6 +151,11 @@ static void free_directory(lrd_directory *directory) {
 static lrd_page *create_page(const lrd_pool *pool, size_t bytes, bool prefault) {
   lrd_page *page = lrd_alloc(bytes, alignment_of_pages(pool));
   if (!page) return NULL;
+  if ((uint64_t)(uintptr_t)page >> LRD_ADDRESS_BITS) {
+    // An allocator that keeps marks in the upper bits of addresses: tables have no room for them.
+    lrd_free(page, bytes, alignment_of_pages(pool));
+    return NULL;
+  }
   if (prefault) lrd_prefault(page, bytes);
   memset(page, 0, sizeof *page);
   page->bytes = bytes;

@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#if UINTPTR_MAX == UINT64_MAX
 _Static_assert(offsetof(lrd_shard, order.share) - offsetof(lrd_shard, lock) == LRD_LINE_PAIR,
                "what every change writes is in two lines");
 _Static_assert(offsetof(lrd_shard, counters) % 64 == 0 &&
                    offsetof(lrd_shard, held) - offsetof(lrd_shard, counters) == LRD_LINE_PAIR,
                "and in two more");
+#endif
 
 bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared,
                     const lrd_references *references) {

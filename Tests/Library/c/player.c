@@ -36,7 +36,7 @@ static long long key_number(const player *player, const void *data, uint64_t siz
     const key *key = &player->keys[i];
     if (key->size == size && memcmp(key->bytes, data, size) == 0) return i;
   }
-  CHECK(!"a key that was never stored");
+  CHECK(false && "a key that was never stored");
   return -1;
 }
 

@@ -169,7 +169,7 @@ static void settle(void) {
     if (before == (long)(all - count) - 1 && all == stored()) return;
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   }
-  CHECK(!"everything that left was released");
+  CHECK(false && "everything that left was released");
 }
 
 int main(void) {
