@@ -15,8 +15,6 @@ static const uint64_t longest_nap = 100000000; // 0.1 s: while readers hold on t
 
 /// A visit to a shard moves at most this many times lrd_service.c's slice of buckets.
 enum { slices_per_visit = 256 };
-/// Slots in use besides those of entries, and a 64th more.
-enum { slots_besides = 4096 };
 
 static void nap(uint64_t nanoseconds) {
   static _Atomic(uint32_t) never;
@@ -99,20 +97,13 @@ static void fence_retired(lrd_cache *cache) {
   if (awaited) lrd_grace_fence();
 }
 
-/// Slots the cache can have in use: some more than entries, for spares of threads and what waits
-/// for its destruction.
-static uint64_t slots_most(lrd_cache *cache) {
-  uint64_t limit = atomic_load_explicit(&cache->budget.count_limit, memory_order_relaxed);
-  return limit ? limit + limit / 64 + slots_besides : UINT64_MAX;
-}
-
 /// Works on every shard once.
 static progress service(lrd_cache *cache) {
   progress worst = DONE;
   fence_retired(cache);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    // Between shards: each may take long to make a table, while insertions want page after page.
-    lrd_pool_prepare(&cache->pool, slots_most(cache));
+    // Whoever took the last page up will want the next one soon, too.
+    if (lrd_cache_prepare_pool(cache)) worst = MORE_TO_DO;
     progress one = service_shard(cache, &cache->shards[i]);
     if (one == MORE_TO_DO || worst == DONE) worst = one;
   }

@@ -220,21 +220,22 @@ uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
   }
 }
 
-void lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
-  if (!atomic_exchange_explicit(&pool->wants_spare, false, memory_order_relaxed)) return;
+bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
+  if (!atomic_exchange_explicit(&pool->wants_spare, false, memory_order_relaxed)) return false;
   lrd_lock_acquire(&pool->lock);
   size_t mapped = pool->mapped;
   bool has_reserve = pool->spare || pool->empty_pages;
   lrd_lock_release(&pool->lock);
-  if (has_reserve || mapped / pool->stride >= slots_most) return;
+  if (has_reserve || mapped / pool->stride >= slots_most) return false;
   lrd_page *page = create_page(pool, next_page_bytes(pool, mapped), true);
-  if (!page) return;
+  if (!page) return false;
   lrd_lock_acquire(&pool->lock);
   LRD_ASSERT(!pool->spare);
   has_reserve = pool->empty_pages;
   if (!has_reserve) pool->spare = page;
   lrd_lock_release(&pool->lock);
   if (has_reserve) free_page(pool, page);
+  return !has_reserve;
 }
 
 /// Puts one slot back; returns its page when that became empty and is to be freed.

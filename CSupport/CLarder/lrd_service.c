@@ -8,6 +8,20 @@ enum { buckets_per_slice = 32 };
 /// Tries to bring in what was allocated.
 enum { supply_tries = 1000 };
 
+/// Slots in use besides those of entries, and a 64th more: spares of threads, and what waits for its
+/// destruction.
+enum { slots_besides = 4096 };
+
+bool lrd_cache_prepare_pool(lrd_cache *cache) {
+  uint64_t limit = atomic_load_explicit(&cache->budget.count_limit, memory_order_relaxed);
+  return lrd_pool_prepare(&cache->pool, limit ? limit + limit / 64 + slots_besides : UINT64_MAX);
+}
+
+/// What insertions into any shard want while a table is being made for one.
+static void prepare_pool(void *cache) {
+  lrd_cache_prepare_pool(cache);
+}
+
 /// Takes the lock for what was allocated without it, which is too dear to throw away for a busy
 /// moment; no longer than some thousand insertions take.
 static bool try_for_supply(lrd_shard *shard) LRD_TRY_ACQUIRE(true, shard->lock) {
@@ -40,7 +54,7 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, b
   if (!tidied) {
     lrd_change_cancel(cache, shard);
     bool supplied = lrd_need_supply(&need);
-    if (need.supplied == LRD_NEED_TABLE) lrd_table_prefault(need.memory);
+    if (need.supplied == LRD_NEED_TABLE) lrd_table_prefault(need.memory, prepare_pool, cache);
     if (!try_for_supply(shard)) {
       lrd_need_drop(&need);
       return false;

@@ -31,10 +31,18 @@ lrd_table *lrd_table_create(uint64_t buckets, const lrd_references *references) 
   return table;
 }
 
-void lrd_table_prefault(lrd_table *table) {
-  lrd_prefault(table->bucket, (size_t)table->buckets * sizeof(lrd_bucket));
+static void prefault(void *memory, size_t bytes, void (*between)(void *context), void *context) {
+  enum { piece = 2 << 20 };
+  for (size_t done = 0; done < bytes; done += piece) {
+    lrd_prefault((char *)memory + done, bytes - done < piece ? bytes - done : piece);
+    between(context);
+  }
+}
+
+void lrd_table_prefault(lrd_table *table, void (*between)(void *context), void *context) {
+  prefault(table->bucket, (size_t)table->buckets * sizeof(lrd_bucket), between, context);
   size_t hints = (size_t)table->buckets * table->references->count * sizeof(lrd_hints);
-  if (hints) lrd_prefault(table->hints, hints);
+  if (hints) prefault(table->hints, hints, between, context);
 }
 
 void lrd_table_destroy(lrd_table *table) {

@@ -118,15 +118,15 @@ struct PoolTests {
       #expect(pool.bytes < 9 * page)
     }
     let before = (bytes: pool.bytes, pages: pool.pages)
-    lrd_pool_prepare(pool.pool, UInt64(before.bytes / pool.stride))
+    #expect(!lrd_pool_prepare(pool.pool, UInt64(before.bytes / pool.stride)))
     #expect(pool.bytes == before.bytes, "so many slots are enough")
     #expect(!lrd_pool_wants_spare(pool.pool))
 
     while pool.pages == before.pages { pool.take(64) }
     #expect(lrd_pool_wants_spare(pool.pool), "with every further page")
     let grown = pool.bytes
-    lrd_pool_prepare(pool.pool, .max)
-    lrd_pool_prepare(pool.pool, .max)
+    #expect(lrd_pool_prepare(pool.pool, .max))
+    #expect(!lrd_pool_prepare(pool.pool, .max))
     #expect(pool.bytes == grown + page, "one spare page")
     #expect(pool.pages == before.pages + 1)
     while pool.pages == before.pages + 1 { pool.take(64) }

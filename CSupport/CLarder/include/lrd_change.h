@@ -155,6 +155,10 @@ static inline lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane
   return entry;
 }
 
+/// Makes the pool's spare page, if it wants one and the cache may need it: true when it has. For the
+/// maintenance thread.
+bool lrd_cache_prepare_pool(lrd_cache *cache);
+
 /// One bounded slice of background work on a shard, by trylock: moves and shrinks tables, makes the
 /// successor of a large one, and with `collect`, once for each visit, takes retired tables and, of
 /// a shard that is not attended, the retired entries that have had their fence. What is ready is in

@@ -78,8 +78,8 @@ LRD_INLINE bool lrd_pool_wants_spare(lrd_pool *pool) {
 }
 
 /// Makes a spare page if one is wanted, unless there are pages for `slots_most` slots or one in
-/// reserve. Locks `lock`. Not for two threads at once.
-void lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most);
+/// reserve. True when it has. Locks `lock`. Not for two threads at once.
+bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most);
 
 /// Takes slots back and frees pages that became empty beyond the reserve. Locks `lock`.
 void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count);

@@ -165,8 +165,10 @@ static inline bool lrd_table_is_large(uint64_t buckets) {
 /// come into reach. NULL without memory.
 lrd_table *_Nullable lrd_table_create(uint64_t buckets, const lrd_references *references);
 
-/// Touches the memory of a table nobody knows of yet, but for its overflow buckets.
-void lrd_table_prefault(lrd_table *table);
+/// Touches the memory of a table nobody knows of yet, but for its overflow buckets. Calls `between`
+/// after each huge page: the system may take milliseconds for one.
+void lrd_table_prefault(lrd_table *table, void (*between)(void *_Nullable context),
+                        void *_Nullable context);
 
 /// Clears all buckets at once: for a first table, which has no predecessor to move out of.
 void lrd_table_make_ready(lrd_table *table);
