@@ -8,8 +8,8 @@ enum { buckets_per_slice = 32 };
 /// Tries to bring in what was allocated.
 enum { supply_tries = 1000 };
 
-/// Slots in use besides those of entries, and a 64th more: spares of threads, and what waits for its
-/// destruction.
+/// Slots in use besides those of entries, and a 64th more: spares of threads, and what waits for
+/// its destruction.
 enum { slots_besides = 4096 };
 
 bool lrd_cache_prepare_pool(lrd_cache *cache) {

@@ -155,8 +155,8 @@ static inline lrd_entry *_Nullable lrd_change_garbage(lrd_cache *cache, lrd_lane
   return entry;
 }
 
-/// Makes the pool's spare page, if it wants one and the cache may need it: true when it has. For the
-/// maintenance thread.
+/// Makes the pool's spare page, if it wants one and the cache may need it: true when it has. For
+/// the maintenance thread.
 bool lrd_cache_prepare_pool(lrd_cache *cache);
 
 /// One bounded slice of background work on a shard, by trylock: moves and shrinks tables, makes the
