@@ -25,9 +25,9 @@ static bool exit_hook_ready;
 
 static void on_thread_exit(void *record) {
   // Darwin takes a thread's variables away before it calls destructors of keys made later.
-  if (!lrd_self) lrd_self = record;
-  // The destructor may run after this thread took a new record: only the current one counts.
-  if (record == lrd_self) lrd_thread_unregister();
+  LRD_ASSERT(!lrd_self || lrd_self == record);
+  lrd_self = record;
+  lrd_thread_unregister();
 }
 
 static void make_exit_hook(void) {
@@ -40,13 +40,17 @@ static lrd_thread *take_unused_record(void) LRD_REQUIRES(registry) {
   return record;
 }
 
+/// Finds the record of a thread without its variables, which is in the destructor of another key.
+static bool find_record(void) {
+  if (!lrd_self && exit_hook_ready) lrd_self = pthread_getspecific(exit_hook);
+  return lrd_self;
+}
+
 bool lrd_thread_register(void) {
   LRD_ASSERT(!lrd_self);
   pthread_once(&exit_hook_once, make_exit_hook);
   if (!exit_hook_ready) return false;
-  // A thread without its variables, in the destructor of another key, has its record still.
-  lrd_self = pthread_getspecific(exit_hook);
-  if (lrd_self) return true;
+  if (find_record()) return true;
   lrd_thread *fresh = NULL;
   lrd_lock_acquire(&registry);
   lrd_thread *record = take_unused_record();
@@ -124,6 +128,7 @@ bool lrd_thread_owns_hazard(uintptr_t pointer) {
 }
 
 void lrd_thread_before_fork(void) LRD_UNCHECKED_LOCKS {
+  find_record();
   lrd_lock_acquire(&registry);
 }
 

@@ -48,14 +48,16 @@ typedef struct lrd_thread {
   struct lrd_thread *_Nullable next;
 } lrd_thread;
 
-/// The calling thread's record; NULL before its first use of a cache and after its exit hook.
+/// The calling thread's record; NULL before its first use of a cache and after its exit hook, and
+/// on Darwin once the ending thread's variables are gone.
 #if defined(__ELF__)
 extern _Thread_local lrd_thread *_Nullable lrd_self __attribute__((tls_model("initial-exec")));
 #else
 extern _Thread_local lrd_thread *_Nullable lrd_self;
 #endif
 
-/// Gives the calling thread a record. False without memory: the caller then reads under the lock.
+/// Gives the calling thread a record, or finds the one it has. False without memory: the caller
+/// then reads under the lock.
 bool lrd_thread_register(void) LRD_COLD;
 
 /// Has `hook` called, on the ending thread, before a thread's record is given back.
