@@ -209,26 +209,29 @@ def main():
         with open(path, encoding="utf-8") as file:
             header, *rows = json.load(file)
         details = header["details"]
-        pictures = {
-            "throughput": throughput(rows),
-            "latency": latency(rows, details),
-            "miss-ratio": miss_ratio(rows, details),
-            "growth": lines(rows, "growth", "nsPerOp", "time of one insertion",
-                            lambda v, _: time_text(v), True),
-            "memory": lines(rows, "memory", "bytesPerEntry", "bytes per entry, resident",
-                            lambda v, _: f"{v:g}", False),
-        }
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        caption = f"{header['machine']} · {header['date'][:10]}"
+        wanted = ("workload", "implementation", "nsPerOp", "mops", "hitRatio", "bytesPerEntry")
+        if len(details) != len(rows) or not all(name in row for row in rows for name in wanted):
+            raise ValueError("rows that lack something")
+    except (OSError, ValueError, LookupError, TypeError):
         print(f"larder-bench: {path} is not a result file of larder-bench", file=sys.stderr)
         sys.exit(2)
+    pictures = {
+        "throughput": throughput(rows),
+        "latency": latency(rows, details),
+        "miss-ratio": miss_ratio(rows, details),
+        "growth": lines(rows, "growth", "nsPerOp", "time of one insertion",
+                        lambda v, _: time_text(v), True),
+        "memory": lines(rows, "memory", "bytesPerEntry", "bytes per entry, resident",
+                        lambda v, _: f"{v:g}", False),
+    }
     pictures = {name: figure for name, figure in pictures.items() if figure}
     if not pictures:
         print(f"larder-bench: {path} has no results to draw", file=sys.stderr)
         sys.exit(2)
     stem = os.path.splitext(os.path.basename(path))[0]
     for name, figure in pictures.items():
-        figure.text(0.995, 0.992, f"{header['machine']} · {header['date'][:10]}", ha="right",
-                    va="top", fontsize=10, color="#808080")
+        figure.text(0.995, 0.992, caption, ha="right", va="top", fontsize=10, color="#808080")
         figure.get_layout_engine().set(rect=(0, 0, 1, 0.965))
         target = os.path.join(directory, f"{stem}-{name}.{kind}")
         draft = f"{target}.part"

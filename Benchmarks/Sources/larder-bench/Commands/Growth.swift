@@ -29,6 +29,7 @@ struct Growth: Command {
       words, Self.name, entries: [1_000, 10_000, 100_000, 1_000_000, 10_000_000],
       options: ["--seconds"])
     seconds = try filling.arguments.positiveNumber("--seconds", default: 60)
+    guard seconds <= 1e6 else { throw Failure("--seconds must be at most 1000000") }
   }
 
   func run() throws -> Bool {

@@ -54,10 +54,7 @@ struct SideBySide {
         "--capacity \(capacity) is less than \(plan.entries) entries, and in \(workload.rawValue) "
           + "all of them are there")
     }
-    let caches = plan.implementations.reduce(0) { $0 + $1.variants.count }
-    let holdsAll = plan.workloads.contains(where: \.holdsAllKeys)
-    let held = holdsAll ? plan.entries : min(plan.entries, plan.capacity ?? plan.entries / 10)
-    try Arguments.refuseBeyondMemory(entries: held, caches: caches)
+    for workload in plan.workloads { try plan.refuseBeyondMemory(workload) }
     plan.policy = try arguments.text("--policy").map {
       try EvictionPolicy.choose($0, hasCosts: false).rawValue
     }

@@ -110,15 +110,15 @@ struct Arguments {
     return values
   }
 
-  /// Refuses more entries, in so many caches side by side, than the machine's memory can hold: each
-  /// takes 24 bytes or more.
-  static func refuseBeyondMemory(entries: Int, caches: Int = 1) throws {
-    let needed = 24 * Double(entries) * Double(caches)
+  /// Refuses more than the machine's memory can hold, by what entries take at least, in so many
+  /// caches side by side, and streams of so many numbers. Limits of control groups are not looked at.
+  static func refuseBeyondMemory(entries: Int, caches: Int = 1, numbers: Int = 0) throws {
+    let needed = 24 * Double(entries) * Double(caches) + 8 * Double(numbers)
     let memory = Double(ProcessInfo.processInfo.physicalMemory)
     guard needed <= memory else {
       throw Failure(
-        "\(entries) entries in \(caches) cache\(caches == 1 ? "" : "s") at once take "
-          + "\(fixed(needed / 1e9, 0)) GB at least; this machine has \(fixed(memory / 1e9, 0)) GB")
+        "that takes \(fixed(needed / 1e9, 0)) GB of memory at least, and this machine has "
+          + "\(fixed(memory / 1e9, 0)) GB")
     }
   }
 

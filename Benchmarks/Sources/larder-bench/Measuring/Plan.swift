@@ -16,6 +16,18 @@ struct Plan {
   /// nil measures throughput; otherwise latency at this rate, 0 for a closed loop.
   var rate: Double?
 
+  /// Refuses more entries, and keys in streams, than the machine's memory can hold at once.
+  func refuseBeyondMemory(_ workload: Workload) throws {
+    let capacity = capacity ?? workload.defaultCapacity(entries: entries)
+    let caches = implementations.filter { $0.workloads.contains(workload) }
+      .reduce(0) { $0 + $1.variants.count }
+    // Churn holds as many as there is room for, however many keys are named; the weights of Zipf's
+    // law are a number for each key.
+    let held = workload == .churn ? capacity : min(entries, capacity)
+    let stream = method.requests + (workload == .churn ? 8 * capacity : entries)
+    try Arguments.refuseBeyondMemory(entries: held, caches: caches, numbers: stream)
+  }
+
   /// Measures everything. Implementations that cannot be had or have no such workload are left out,
   /// and named in `results`.
   func outcomes(_ results: inout Results, _ progress: Progress) throws -> [Outcome] {
@@ -42,7 +54,7 @@ struct Plan {
         comparisons.append(
           Comparison(
             configuration: configuration,
-            implementations: able.filter { threads == 1 || $0.name != "larder-batch" },
+            implementations: able.filter { results.accepts($0, onThreads: threads) },
             method: method, rate: rate))
       }
     }

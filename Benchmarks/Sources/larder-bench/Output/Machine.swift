@@ -41,6 +41,7 @@ struct Machine {
     let scratch = try? ScratchDirectory()
     swift.environment = ProcessInfo.processInfo.environment
       .merging(scratch.map { ["TMPDIR": $0.path] } ?? [:]) { $1 }
+    defer { withExtendedLifetime(scratch) {} }
     let output = Pipe()
     swift.standardOutput = output
     swift.standardError = FileHandle.nullDevice

@@ -22,12 +22,15 @@ struct Results {
     // The file is put in the place of what is there, which must not be a device or a directory.
     let kind = try? FileManager.default.attributesOfItem(atPath: file.path)[.type]
     let isRegular = (kind as? FileAttributeType).map { $0 == .typeRegular }
-    guard isRegular ?? !path.hasSuffix("/") else { throw Failure("\(path) is not a regular file") }
-    let draft = Self.draft(of: file.path)
-    guard FileManager.default.createFile(atPath: draft, contents: nil) else {
-      throw Failure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    guard isRegular != false, !path.hasSuffix("/") else {
+      throw Failure("\(path) is not a regular file")
     }
-    try? FileManager.default.removeItem(atPath: draft)
+    let draft = Self.draft(of: file.path)
+    Cleanup.shared.add(draft)
+    defer { Cleanup.shared.remove(draft) }
+    guard FileManager.default.createFile(atPath: draft, contents: nil) else {
+      throw Failure("\(path) cannot be written")
+    }
   }
 
   /// The file that `path` names, or a link there leads to, whether or not there is one yet.
@@ -55,6 +58,13 @@ struct Results {
   mutating func accepts(_ implementation: Implementation, for workload: Workload) -> Bool {
     if implementation.workloads.contains(workload) { return true }
     skip("\(implementation.name) is skipped: it has no \(workload.rawValue)")
+    return false
+  }
+
+  /// True when the implementation can be shared by so many threads; otherwise it is skipped.
+  mutating func accepts(_ implementation: Implementation, onThreads threads: Int) -> Bool {
+    if threads == 1 || implementation.name != "larder-batch" { return true }
+    skip("\(implementation.name) is skipped on \(threads) threads: it is measured on one")
     return false
   }
 
