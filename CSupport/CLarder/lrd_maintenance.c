@@ -72,7 +72,7 @@ static progress service_shard(lrd_cache *cache, lrd_shard *shard) {
   bool reached = lrd_shard_service(cache, shard, &change, true);
   bool waits = scan(cache, shard, &change);
   progress proven = destroy_proven(cache, shard);
-  if (!reached) return LATER;
+  if (!reached) return change.soon ? MORE_TO_DO : LATER;
   bool moved = change.moving;
   for (int slice = 1; change.moving && slice < slices_per_visit; slice++) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return DONE;

@@ -17,9 +17,15 @@ bool lrd_cache_prepare_pool(lrd_cache *cache) {
   return lrd_pool_prepare(&cache->pool, limit ? limit + limit / 64 + slots_besides : UINT64_MAX);
 }
 
-/// What insertions into any shard want while a table is being made for one.
-static void prepare_pool(void *cache) {
-  lrd_cache_prepare_pool(cache);
+/// Insertions into any shard want pages while a table is being made for one.
+typedef struct making {
+  lrd_cache *cache;
+  bool made_page;
+} making;
+
+static void prepare_pool(void *context) {
+  making *making = context;
+  making->made_page |= lrd_cache_prepare_pool(making->cache);
 }
 
 /// Takes the lock for what was allocated without it, which is too dear to throw away for a busy
@@ -54,7 +60,9 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, b
   if (!tidied) {
     lrd_change_cancel(cache, shard);
     bool supplied = lrd_need_supply(&need);
-    if (need.supplied == LRD_NEED_TABLE) lrd_table_prefault(need.memory, prepare_pool, cache);
+    making making = {.cache = cache};
+    if (need.supplied == LRD_NEED_TABLE) lrd_table_prefault(need.memory, prepare_pool, &making);
+    change->soon = making.made_page;
     if (!try_for_supply(shard)) {
       lrd_need_drop(&need);
       return false;
@@ -67,7 +75,7 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, b
   bool moves = lrd_shard_moves_locked(shard);
   bool wrong = moves || lrd_shard_oversized_locked(shard);
   // Memory that came too late: writers have moved on with some of theirs, and may stop.
-  change->soon = theirs || (wrong && need.supplied != LRD_NEED_NOTHING);
+  change->soon |= theirs || (wrong && need.supplied != LRD_NEED_NOTHING);
   change->moving = tidied && !theirs && wrong;
   if (collect) lrd_retire_collect_passed_locked(shard, change);
   lrd_change_cancel(cache, shard);

@@ -16,7 +16,7 @@ package import CLarder
 /// while only one thread uses caches in the process, otherwise as soon as no reader holds it, by a
 /// later write, the background thread, or ``reclaim()``; elsewhere if ``Options/release`` says so.
 /// At most 256 entries a shard wait, or a sixteenth of a large shard, up to 2,048; beside these,
-/// what readers hold and what threads are destroying.
+/// what readers hold and what threads are looking through or destroying.
 ///
 /// **Re-entry.** Observers, closures and `deinit`s of keys and values may call the cache. The one
 /// exception is a key's `==`, which may run under a shard's lock and must not use any cache; with

@@ -93,6 +93,13 @@ uint32_t lrdt_table_overflow_used_locked(const lrd_table *table) {
   return table->overflow_used;
 }
 
+uint64_t lrdt_shard_count(lrd_shard *shard) {
+  lrd_lock_acquire(&shard->lock);
+  uint64_t count = shard->count;
+  if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
+  return count;
+}
+
 uint64_t lrdt_shard_retired(lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
   uint64_t count = shard->retired.count + shard->awaiting.count + shard->proven.count;

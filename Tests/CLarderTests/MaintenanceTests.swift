@@ -66,7 +66,7 @@ struct MaintenanceTests {
       // Keys by shard; the second is visited last, and then the first is not looked at again.
       let keys = (0..<100).reduce(into: [[Int](), []]) { keys, key in
         cache[key] = tracker.make()
-        keys[lrd_shard_count_locked(lrd_cache_shard_at(cache.inside, 1)) > 0 ? 1 : 0].append(key)
+        keys[lrdt_shard_count(lrd_cache_shard_at(cache.inside, 1)) > 0 ? 1 : 0].append(key)
         cache[key] = nil
       }
       waitUntil("all is destroyed") { tracker.live == 0 }

@@ -30,7 +30,8 @@ struct ReaderTests {
     let lentID = cache.peek(forKey: 7)!.id
     let holding = Atomic<Int>(0)
     let release = Atomic<Bool>(false)
-    let bound = resident + 256 * shards + 16
+    // And what the background thread looks through at the moment, of one shard.
+    let bound = resident + 256 * (shards + 1) + 16
     let problems = Protected<[String]>([])
     onThreads(2, deadline: 600) { thread in
       if thread == 0 { return Self.hold(cache, 7, holding, until: release) }

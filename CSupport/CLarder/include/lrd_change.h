@@ -45,7 +45,8 @@ typedef struct lrd_change {
   uint32_t rounds; // entries taken over from inner calls
   uint32_t owed;   // entries of `shard` this change has to destroy while it holds too many
   bool moving;     // the shard's table has more buckets for the maintenance thread to move
-  bool soon;       // it is left to writers, or memory for it came too late: that thread looks again
+  bool soon;       // it is left to writers, memory for it came too late, or pages are wanted: that
+                   // thread looks again
   bool destroys;   // this change's destruction loop is running
   bool replaced;   // an earlier round took the key's old entry out
   bool noted;      // the replacement counts as a hit already

@@ -36,7 +36,9 @@ uint64_t lrdt_table_moved_locked(const lrd_table *table);
 uint32_t lrdt_table_chunks_locked(const lrd_table *table);
 uint32_t lrdt_table_overflow_used_locked(const lrd_table *table);
 
-/// Entries of one shard that wait for destruction.
+/// Entries of one shard.
+uint64_t lrdt_shard_count(lrd_shard *shard);
+/// Those removed from one shard that wait for destruction.
 uint64_t lrdt_shard_retired(lrd_shard *shard);
 /// Those of them that a scan has been over.
 uint64_t lrdt_shard_proven(lrd_shard *shard);
