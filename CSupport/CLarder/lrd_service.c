@@ -62,7 +62,7 @@ bool lrd_shard_service(lrd_cache *cache, lrd_shard *shard, lrd_change *change, b
     bool supplied = lrd_need_supply(&need);
     making making = {.cache = cache};
     if (need.supplied == LRD_NEED_TABLE) lrd_table_prefault(need.memory, prepare_pool, &making);
-    change->soon = making.made_page;
+    change->soon |= making.made_page;
     if (!try_for_supply(shard)) {
       lrd_need_drop(&need);
       return false;

@@ -41,16 +41,17 @@ static lrd_thread *take_unused_record(void) LRD_REQUIRES(registry) {
 }
 
 /// Finds the record of a thread without its variables, which is in the destructor of another key.
+/// Another thread may be making the key.
 static bool find_record(void) {
+  pthread_once(&exit_hook_once, make_exit_hook);
   if (!lrd_self && exit_hook_ready) lrd_self = pthread_getspecific(exit_hook);
   return lrd_self;
 }
 
 bool lrd_thread_register(void) {
   LRD_ASSERT(!lrd_self);
-  pthread_once(&exit_hook_once, make_exit_hook);
-  if (!exit_hook_ready) return false;
   if (find_record()) return true;
+  if (!exit_hook_ready) return false;
   lrd_thread *fresh = NULL;
   lrd_lock_acquire(&registry);
   lrd_thread *record = take_unused_record();
