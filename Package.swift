@@ -10,6 +10,9 @@ let coreSettings: [CSetting] = [
   .enableWarning("function-effects"), .treatWarning("function-effects", as: .error),
 ]
 
+// Headers that only the core itself includes lie beside their sources, in its rooms.
+let rooms = ["reclaim", "shard", "policies", "policies/adaptive", "writes", "background"]
+
 let package = Package(
   name: "Larder",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -33,7 +36,7 @@ let package = Package(
     .target(
       name: "CLarder",
       dependencies: [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))],
-      path: "CSupport/CLarder", cSettings: coreSettings),
+      path: "CSupport/CLarder", cSettings: coreSettings + rooms.map { .headerSearchPath($0) }),
     .target(
       name: "CLarderABI", dependencies: ["CLarder"], path: "CSupport/CLarderABI",
       cSettings: coreSettings),
@@ -44,7 +47,7 @@ let package = Package(
       name: "LarderTestSupport", dependencies: ["Larder"], path: "Tests/LarderTestSupport"),
     .target(
       name: "CLarderTestSupport", dependencies: ["CLarder"], path: "Tests/CLarderTestSupport",
-      cSettings: [.headerSearchPath("../../CSupport/CLarder")]),
+      cSettings: rooms.map { .headerSearchPath("../../CSupport/CLarder/\($0)") }),
     .testTarget(
       name: "CLarderTests",
       dependencies: ["Larder", "CLarder", "CLarderTestSupport", "LarderTestSupport"]),

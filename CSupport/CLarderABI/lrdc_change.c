@@ -23,17 +23,17 @@ static int32_t cause_of(const lrd_entry *entry) {
   }
 }
 
-static void report(larder_cache *cache, lrd_change *change) {
-  for (lrd_entry *entry = change->removed.head; entry;
-       entry = lrd_change_next(cache->core, entry)) {
+static void report(larder_cache *cache, lrd_garbage *garbage) {
+  for (lrd_entry *entry = garbage->removed.head; entry;
+       entry = lrd_garbage_after(cache->core, entry)) {
     cache->config.removed(cache->config.context, lrdc_value_of(entry), cause_of(entry));
   }
-  lrd_change_retire(cache->core, change);
+  lrd_garbage_retire(cache->core, garbage);
 }
 
-void lrdc_finish(larder_cache *cache, lrd_lane *lane, lrd_change *change) {
-  if (LRD_UNLIKELY(change->removed.head)) report(cache, change);
-  for (lrd_entry *entry; (entry = lrd_change_garbage(cache->core, lane, change));) {
+void lrdc_finish(larder_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
+  if (LRD_UNLIKELY(garbage->removed.head)) report(cache, garbage);
+  for (lrd_entry *entry; (entry = lrd_garbage_next(cache->core, lane, garbage));) {
     lrdc_value_leave(lrdc_value_of(entry));
     lrd_slot_give(cache->core, lane, entry);
   }

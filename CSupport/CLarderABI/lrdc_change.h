@@ -12,7 +12,7 @@ lrd_entry *_Nullable lrdc_find_locked(larder_cache *cache, lrd_shard *shard, con
     LRD_REQUIRES(shard->lock);
 
 /// Shows removed values to the observer, retires them, and releases what is due. No lock is held.
-void lrdc_finish(larder_cache *cache, lrd_lane *_Nullable lane, lrd_change *change);
+void lrdc_finish(larder_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 
 /// The calling thread's lane; NULL without memory for one.
 LRD_INLINE lrd_lane *_Nullable lrdc_lane(larder_cache *cache) {

@@ -23,10 +23,10 @@ static bool make_room(list *list, uint64_t room) {
 /// Pins the values of a shard in its order. False without memory.
 static bool fill(larder_cache *cache, lrd_lane *lane, lrd_shard *shard, bool hottest, list *list) {
   for (;;) {
-    lrd_change_begin(cache->core, lane, shard);
+    lrd_shard_enter(cache->core, lane, shard);
     uint64_t wanted = lrd_shard_count_locked(shard);
     if (wanted <= list->room) break;
-    lrd_change_cancel(cache->core, shard);
+    lrd_shard_leave(cache->core, shard);
     if (!make_room(list, wanted + wanted / 8)) return false;
   }
   lrd_entry *entry = lrd_order_first_locked(cache->core, shard, hottest);
@@ -35,7 +35,7 @@ static bool fill(larder_cache *cache, lrd_lane *lane, lrd_shard *shard, bool hot
     lrdc_value_pin(value);
     list->values[list->count++] = value;
   }
-  lrd_change_cancel(cache->core, shard);
+  lrd_shard_leave(cache->core, shard);
   return true;
 }
 

@@ -7,14 +7,14 @@
 static larder_value *find_under_lock(larder_cache *cache, lrd_lane *lane, const lrdc_key *key,
                                      bool use, lrdc_loan *loan) {
   lrd_shard *shard = lrd_cache_shard(cache->core, key->hash);
-  lrd_change_begin(cache->core, use ? lane : NULL, shard);
+  lrd_shard_enter(cache->core, use ? lane : NULL, shard);
   lrd_entry *entry = lrdc_find_locked(cache, shard, key);
   if (entry) {
     loan->pinned = lrdc_value_of(entry);
     lrdc_value_pin(loan->pinned);
   }
   if (use) lrd_note_locked(cache->core, lane, shard, entry);
-  lrd_change_cancel(cache->core, shard);
+  lrd_shard_leave(cache->core, shard);
   return loan->pinned;
 }
 

@@ -6,9 +6,9 @@ larder_status larder_remove_all(larder_cache *cache) {
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
   lrd_lane *lane = lrdc_lane(cache);
-  lrd_change change = {0};
-  lrd_change_empty(cache->core, lane, &change);
-  lrdc_finish(cache, lane, &change);
+  lrd_garbage garbage = {0};
+  lrd_removal_of_all(cache->core, lane, &garbage);
+  lrdc_finish(cache, lane, &garbage);
   return LARDER_OK;
 }
 
@@ -18,9 +18,9 @@ static void trim(larder_cache *cache, uint64_t count, uint64_t cost) {
   uint64_t allowance = lrd_cache_count(cache->core);
   bool done = false;
   while (!done) {
-    lrd_change change = {0};
-    done = lrd_change_trim(cache->core, lane, &change, count, cost, &allowance);
-    lrdc_finish(cache, lane, &change);
+    lrd_garbage garbage = {0};
+    done = lrd_trim_some(cache->core, lane, &garbage, count, cost, &allowance);
+    lrdc_finish(cache, lane, &garbage);
   }
 }
 
@@ -119,8 +119,8 @@ larder_status larder_reclaim(larder_cache *cache) {
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
   lrd_lane *lane = lrdc_lane(cache);
-  lrd_change change = {0};
-  lrd_change_reclaim(cache->core, &change);
-  lrdc_finish(cache, lane, &change);
+  lrd_garbage garbage = {0};
+  lrd_garbage_reclaim(cache->core, &garbage);
+  lrdc_finish(cache, lane, &garbage);
   return LARDER_OK;
 }

@@ -12,7 +12,7 @@ typedef struct writing {
   bool only_present;
   bool wants_old;
   larder_value *old; // pinned
-  lrd_change change;
+  lrd_insertion insertion;
 } writing;
 
 static void drop_old(writing *write) {
@@ -40,22 +40,21 @@ static larder_status publish(writing *write) {
   lrd_result result = LRD_AGAIN;
   while (result == LRD_AGAIN) {
     // Out of the lock: this may be the last pin of what an earlier round has seen.
-    if (!write->change.replaced) drop_old(write);
-    lrd_change_begin_insert(core, write->lane, shard, write->key.hash);
+    if (!write->insertion.replaced) drop_old(write);
+    lrd_insertion_begin(core, write->lane, shard, write->key.hash);
     lrd_entry *old = lrdc_find_locked(write->cache, shard, &write->key);
-    if (write->only_present && !old && !write->change.replaced) {
-      lrd_change_cancel(core, shard);
-      lrd_need_drop(&write->change.need);
+    if (write->only_present && !old && !write->insertion.replaced) {
+      lrd_insertion_abandon(core, shard, &write->insertion);
       return LARDER_NOT_FOUND;
     }
-    if (write->wants_old && old && !write->change.replaced) {
+    if (write->wants_old && old && !write->insertion.replaced) {
       write->old = lrdc_value_of(old);
       lrdc_value_pin(write->old);
     }
-    result = lrd_change_insert(core, write->lane, shard, &write->change, write->entry, old,
-                               write->key.hash);
+    result = lrd_insertion_finish(core, write->lane, shard, &write->insertion, write->entry, old,
+                                  write->key.hash);
   }
-  if (result == LRD_OUT_OF_MEMORY && !write->change.replaced) drop_old(write);
+  if (result == LRD_OUT_OF_MEMORY && !write->insertion.replaced) drop_old(write);
   return status_of(result);
 }
 
@@ -86,7 +85,7 @@ static larder_status store(writing *write, const void *data, uint64_t size, uint
     (status < 0 ? lrdc_value_undo : lrdc_value_leave)(value);
     lrd_slot_give(write->cache->core, write->lane, write->entry);
   }
-  lrdc_finish(write->cache, write->lane, &write->change);
+  lrdc_finish(write->cache, write->lane, &write->insertion.garbage);
   return status;
 }
 
@@ -146,18 +145,18 @@ larder_status larder_remove(larder_cache *cache, const void *data, uint64_t size
   if (old) *old = NULL;
   lrd_lane *lane = lrdc_lane(cache);
   lrd_shard *shard = lrd_cache_shard(cache->core, key.hash);
-  lrd_change_begin(cache->core, lane, shard);
+  lrd_shard_enter(cache->core, lane, shard);
   lrd_entry *entry = lrdc_find_locked(cache, shard, &key);
   if (!entry) {
-    lrd_change_cancel(cache->core, shard);
+    lrd_shard_leave(cache->core, shard);
     return LARDER_NOT_FOUND;
   }
   if (old) {
     *old = lrdc_value_of(entry);
     lrdc_value_pin(*old);
   }
-  lrd_change change = {0};
-  lrd_change_remove(cache->core, shard, &change, entry);
-  lrdc_finish(cache, lane, &change);
+  lrd_garbage garbage = {0};
+  lrd_removal_of_one(cache->core, shard, &garbage, entry);
+  lrdc_finish(cache, lane, &garbage);
   return LARDER_OK;
 }

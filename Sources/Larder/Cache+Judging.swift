@@ -42,9 +42,9 @@ extension Cache {
     about find: (OpaquePointer) -> StoredEntry?
   ) rethrows -> Bool {
     let lane = lrd_lane_attach(core)
-    lrd_change_begin(core, lane, shard)
+    lrd_shard_enter(core, lane, shard)
     guard let entry = find(shard) else {
-      lrd_change_cancel(core, shard)
+      lrd_shard_leave(core, shard)
       return false
     }
     let place = lrd_entry_place(entry)
@@ -55,7 +55,7 @@ extension Cache {
     if loan == nil {
       copy = (entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee)
     }
-    lrd_change_cancel(core, shard)
+    lrd_shard_leave(core, shard)
     func endLoan() -> Bool {
       guard let lane = loan.take() else { return false }
       lrd_loan_close(lane)
@@ -70,9 +70,9 @@ extension Cache {
     switch verdict {
     case .stays: return false
     case .isUsed:
-      lrd_change_begin(core, lane, shard)
+      lrd_shard_enter(core, lane, shard)
       if lrd_shard_holds_locked(shard, entry, place) { lrd_note_locked(core, nil, shard, entry) }
-      lrd_change_cancel(core, shard)
+      lrd_shard_leave(core, shard)
       return false
     case .goes(let reason):
       return evict(shard, reason) { shard in

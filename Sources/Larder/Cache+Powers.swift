@@ -76,32 +76,32 @@ extension Cache {
   ) -> Bool {
     let lane = lrd_lane_attach(core)
     let moment = powers?.secondChance?.moment() ?? 0
-    lrd_change_begin(core, lane, shard)
+    lrd_shard_enter(core, lane, shard)
     guard let entry = find(shard) else {
-      lrd_change_cancel(core, shard)
+      lrd_shard_leave(core, shard)
       return false
     }
     var removed = lrd_chain()
-    lrd_change_unlink_locked(core, shard, entry, UInt8(reason.rawValue), &removed)
-    var change = lrd_change()
-    lrd_change_end(core, shard, &change, &removed)
-    finish(&change, lane, since: moment)
+    lrd_removal_unlink_locked(core, shard, entry, UInt8(reason.rawValue), &removed)
+    var garbage = lrd_garbage()
+    lrd_removal_finish(core, shard, &garbage, &removed)
+    finish(&garbage, lane, since: moment)
     return true
   }
 
   /// Destroys what is due after a change, as ``finish(_:_:since:)`` does, where values are released
   /// elsewhere.
   @usableFromInline @inline(never)
-  func handOver(_ change: inout lrd_change, _ lane: OpaquePointer?) {
+  func handOver(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?) {
     guard let releaser = powers?.releaser else { return }
     var batch: ReleaseBatch<Value>?
-    while let entry = lrd_change_garbage(core, lane, &change) {
+    while let entry = lrd_garbage_next(core, lane, &garbage) {
       releaser.add(entry.value(of: Layout.self).move(), to: &batch)
       entry.key(of: Layout.self).deinitialize(count: 1)
       lrd_slot_give(core, lane, entry)
       // Before the loop ends: values released here and now count as destroyed by it, and the bound
       // on destructions inside each other holds.
-      if change.ready.head == nil, let last = batch.take() { releaser.hand(last) }
+      if lrd_garbage_is_out(&garbage), let last = batch.take() { releaser.hand(last) }
     }
   }
 

@@ -39,29 +39,28 @@ extension Cache {
     let moment = powers.secondChance!.moment()
     let shard = lrd_cache_shard(core, hash)
     powers.groups?.willStore(key)
-    var change = lrd_change()
+    var insertion = lrd_insertion()
     var result = LRD_AGAIN
     while result == LRD_AGAIN {
-      lrd_change_begin(core, lane, shard)
+      lrd_shard_enter(core, lane, shard)
       let stored = findLocked(key, hash, shard)
       guard stored == nil, powers.secondChance!.isCurrent(found.stamp, hash) else {
         let value = stored?.value(of: Layout.self).pointee
-        lrd_change_cancel(core, shard)
-        lrd_need_drop(&change.need)
+        lrd_insertion_abandon(core, shard, &insertion)
         powers.groups?.didNotStore(key)
         takeBack(entry, lane)
         drop(&found.value)
-        finish(&change, lane, since: moment)
+        finish(&insertion.garbage, lane, since: moment)
         return value
       }
-      result = lrd_change_insert(core, lane, shard, &change, entry, nil, hash)
+      result = lrd_insertion_finish(core, lane, shard, &insertion, entry, nil, hash)
     }
     let isStored = InsertionOutcome(result).isStored
     if !isStored {
       powers.groups?.didNotStore(key)
       takeBack(entry, lane)
     }
-    finish(&change, lane, since: moment)
+    finish(&insertion.garbage, lane, since: moment)
     if isStored {
       powers.secondChance!.forget(key, hash, since: found.stamp)
       didStore(key, hash, with: powers)

@@ -26,11 +26,11 @@ extension Cache {
   @usableFromInline
   func valueUnderLock(_ key: Key, _ hash: UInt64, _ lane: OpaquePointer?) -> Value? {
     let shard = lrd_cache_shard(core, hash)
-    lrd_change_begin(core, lane, shard)
+    lrd_shard_enter(core, lane, shard)
     let entry = findLocked(key, hash, shard)
     let value = entry?.value(of: Layout.self).pointee
     lrd_note_locked(core, lane, shard, entry)
-    lrd_change_cancel(core, shard)
+    lrd_shard_leave(core, shard)
     return value
   }
 
@@ -45,9 +45,9 @@ extension Cache {
       if found { return value }
     }
     let shard = lrd_cache_shard(core, hash)
-    lrd_change_begin(core, nil, shard)
+    lrd_shard_enter(core, nil, shard)
     let value = findLocked(key, hash, shard)?.value(of: Layout.self).pointee
-    lrd_change_cancel(core, shard)
+    lrd_shard_leave(core, shard)
     return value
   }
 
@@ -61,9 +61,9 @@ extension Cache {
       if found { return true }
     }
     let shard = lrd_cache_shard(core, hash)
-    lrd_change_begin(core, nil, shard)
+    lrd_shard_enter(core, nil, shard)
     let found = findLocked(key, hash, shard) != nil
-    lrd_change_cancel(core, shard)
+    lrd_shard_leave(core, shard)
     return found
   }
 }

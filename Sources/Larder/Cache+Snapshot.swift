@@ -130,10 +130,10 @@ extension Cache {
     while true {
       var copies: [Copy] = []
       copies.reserveCapacity(room)
-      lrd_change_begin(core, lane, shard)
+      lrd_shard_enter(core, lane, shard)
       let wanted = Swift.min(n, Int(lrd_shard_count_locked(shard)))
       guard wanted <= copies.capacity else {
-        lrd_change_cancel(core, shard)
+        lrd_shard_leave(core, shard)
         room = wanted + wanted / 8
         continue
       }
@@ -142,7 +142,7 @@ extension Cache {
         copies.append(copy(current))
         entry = lrd_order_next_locked(core, shard, current, hottestFirst)
       }
-      lrd_change_cancel(core, shard)
+      lrd_shard_leave(core, shard)
       return copies
     }
   }

@@ -24,15 +24,15 @@ extension Cache {
         prepare(room)
         withUnsafeTemporaryAllocation(of: StoredEntry.self, capacity: room) { entries in
           var removed = lrd_chain()
-          lrd_change_begin(core, lane, shard)
+          lrd_shard_enter(core, lane, shard)
           let found = lrd_sweep_next_locked(shard, &sweep, entries.baseAddress!, room)
           for entry in entries[..<found] where shouldGo(entry) {
-            lrd_change_unlink_locked(core, shard, entry, UInt8(reason.rawValue), &removed)
+            lrd_removal_unlink_locked(core, shard, entry, UInt8(reason.rawValue), &removed)
           }
           removals += Int(removed.count)
-          var change = lrd_change()
-          lrd_change_end(core, shard, &change, &removed)
-          finish(&change, lane)
+          var garbage = lrd_garbage()
+          lrd_removal_finish(core, shard, &garbage, &removed)
+          finish(&garbage, lane)
         }
       }
     }

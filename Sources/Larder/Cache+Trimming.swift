@@ -76,9 +76,9 @@ extension Cache {
     var done = false
     while !done {
       let moment = powers?.secondChance?.moment() ?? 0
-      var change = lrd_change()
-      done = lrd_change_trim(core, lane, &change, count, cost, &allowance)
-      finish(&change, lane, since: moment)
+      var garbage = lrd_garbage()
+      done = lrd_trim_some(core, lane, &garbage, count, cost, &allowance)
+      finish(&garbage, lane, since: moment)
     }
   }
 
@@ -92,9 +92,9 @@ extension Cache {
     powers?.secondChance?.willWriteAll()
     defer { powers?.secondChance?.didWriteAll() }
     let lane = lrd_lane_attach(core)
-    var change = lrd_change()
-    lrd_change_empty(core, lane, &change)
-    finish(&change, lane)
+    var garbage = lrd_garbage()
+    lrd_removal_of_all(core, lane, &garbage)
+    finish(&garbage, lane)
   }
 
   /// Removes every entry for which `shouldBeRemoved` returns true.
@@ -132,8 +132,8 @@ extension Cache {
   public func reclaim() {
     powers?.secondChance?.clean()
     let lane = lrd_lane_attach(core)
-    var change = lrd_change()
-    lrd_change_reclaim(core, &change)
-    finish(&change, lane)
+    var garbage = lrd_garbage()
+    lrd_garbage_reclaim(core, &garbage)
+    finish(&garbage, lane)
   }
 }

@@ -74,14 +74,14 @@ extension Cache {
     let hash = hasher.hash(key)
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
     let shard = lrd_cache_shard(core, hash)
-    lrd_change_begin(core, lane, shard)
+    lrd_shard_enter(core, lane, shard)
     guard let entry = findLocked(key, hash, shard) else {
-      return lrd_change_cancel(core, shard)
+      return lrd_shard_leave(core, shard)
     }
     value?.pointee = entry.value(of: Layout.self).pointee
-    var change = lrd_change()
-    lrd_change_remove(core, shard, &change, entry)
-    finish(&change, lane)
+    var garbage = lrd_garbage()
+    lrd_removal_of_one(core, shard, &garbage, entry)
+    finish(&garbage, lane)
   }
 
   @inlinable
@@ -102,7 +102,7 @@ extension Cache {
     require(cost ?? 0 >= 0, "cost must not be negative")
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
-    lrd_shard_foresee(shard, hash)
+    lrd_shard_prefetch(shard, hash)
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
     guard let entry = lrd_slot_take(core, lane) else {
       refuse(consume value)
@@ -111,25 +111,25 @@ extension Cache {
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: consume value)
     lrd_entry_describe(entry, hash, cost.map(UInt64.init) ?? lrd_cache_default_cost(core))
-    var change = lrd_change()
+    var insertion = lrd_insertion()
     var result = LRD_AGAIN
     while result == LRD_AGAIN {
       // Out of the lock: an earlier round's copy may be the last reference.
-      if !change.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
-      lrd_change_begin_insert(core, lane, shard, hash)
+      if !insertion.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
+      lrd_insertion_begin(core, lane, shard, hash)
       let old = findLocked(key, hash, shard)
-      if !change.replaced, let replaced, let old {
+      if !insertion.replaced, let replaced, let old {
         replaced.pointee = old.value(of: Layout.self).pointee
       }
       if let storage { prepareLocked(entry, shard, lane, storage) }
-      result = lrd_change_insert(core, lane, shard, &change, entry, old, hash)
+      result = lrd_insertion_finish(core, lane, shard, &insertion, entry, old, hash)
     }
     if result == LRD_TOO_COSTLY || result == LRD_OUT_OF_MEMORY {
       storage?.pointee.endLoan()
       discard(entry, lane)
     }
-    if result == LRD_OUT_OF_MEMORY && !change.replaced, let replaced { drop(replaced) }
-    finish(&change, lane, since: storage?.pointee.moment ?? 0)
+    if result == LRD_OUT_OF_MEMORY && !insertion.replaced, let replaced { drop(replaced) }
+    finish(&insertion.garbage, lane, since: storage?.pointee.moment ?? 0)
     return InsertionOutcome(result)
   }
 
@@ -165,10 +165,10 @@ extension Cache {
   /// held. `moment` is from before the change, where it may have evicted entries: see
   /// `SecondChance`.
   @inlinable
-  func finish(_ change: inout lrd_change, _ lane: OpaquePointer?, since moment: UInt64 = 0) {
-    if change.removed.head != nil { report(&change, lane, since: moment) }
-    if powers != nil { handOver(&change, lane) }
-    while let entry = lrd_change_garbage(core, lane, &change) {
+  func finish(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64 = 0) {
+    if garbage.removed.head != nil { report(&garbage, lane, since: moment) }
+    if powers != nil { handOver(&garbage, lane) }
+    while let entry = lrd_garbage_next(core, lane, &garbage) {
       entry.value(of: Layout.self).deinitialize(count: 1)
       entry.key(of: Layout.self).deinitialize(count: 1)
       lrd_slot_give(core, lane, entry)
@@ -176,8 +176,8 @@ extension Cache {
   }
 
   @usableFromInline @inline(never)
-  func report(_ change: inout lrd_change, _ lane: OpaquePointer?, since moment: UInt64) {
-    var next = change.removed.head
+  func report(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64) {
+    var next = garbage.removed.head
     while let entry = next {
       let key = entry.key(of: Layout.self)
       let value = entry.value(of: Layout.self)
@@ -188,8 +188,8 @@ extension Cache {
           key.pointee, hasher.hash(key.pointee), value.pointee, cost, cause, since: moment)
       }
       observer?(key.pointee, value.pointee, cost, cause)
-      next = lrd_change_next(core, entry)
+      next = lrd_garbage_after(core, entry)
     }
-    lrd_change_retire(core, &change)
+    lrd_garbage_retire(core, &garbage)
   }
 }

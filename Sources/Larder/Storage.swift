@@ -69,12 +69,12 @@ extension Cache {
   func lookAfter(_ entry: StoredEntry, _ place: UInt64, _ lane: OpaquePointer?) {
     guard lrd_thread_is_solitary() else { return }
     let shard = lrd_cache_shard(core, place)
-    lrd_change_begin(core, lane, shard)
+    lrd_shard_enter(core, lane, shard)
     let isStored = lrd_shard_holds_locked(shard, entry, place)
-    lrd_change_cancel(core, shard)
+    lrd_shard_leave(core, shard)
     if isStored { return }
-    var change = lrd_change()
-    lrd_change_reclaim(core, &change)
-    finish(&change, lane)
+    var garbage = lrd_garbage()
+    lrd_garbage_reclaim(core, &garbage)
+    finish(&garbage, lane)
   }
 }

@@ -102,7 +102,7 @@ uint64_t lrdt_shard_count(lrd_shard *shard) {
 
 uint64_t lrdt_shard_retired(lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
-  uint64_t count = shard->retired.count + shard->awaiting.count + shard->proven.count;
+  uint64_t count = lrd_limbo_count_locked(&shard->limbo);
   // A mark left meanwhile goes back to whoever holds the lock next.
   if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   return count;
@@ -110,7 +110,7 @@ uint64_t lrdt_shard_retired(lrd_shard *shard) {
 
 uint64_t lrdt_shard_proven(lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
-  uint64_t count = shard->proven.count;
+  uint64_t count = shard->limbo.batch.count;
   if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   return count;
 }
@@ -118,7 +118,7 @@ uint64_t lrdt_shard_proven(lrd_shard *shard) {
 uint64_t lrdt_shard_retired_tables(lrd_shard *shard) {
   uint64_t count = 0;
   lrd_lock_acquire(&shard->lock);
-  for (lrd_table *table = shard->retired_tables; table; table = table->retired_next) count++;
+  for (lrd_table *table = shard->limbo.tables; table; table = table->retired_next) count++;
   if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   return count;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrdt_platform.h"
 
-#include "lrd_cache.h"
+#include "lrd_lane.h"
 #include "lrd_platform.h"
 
 #if defined(__linux__)

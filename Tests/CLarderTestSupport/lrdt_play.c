@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrdt_play.h"
 
-#include "lrd_retire.h"
+#include "lrd_growth.h"
+#include "lrd_hazards.h"
+#include "lrd_slot.h"
 #include "lrdt_stepping.h"
 
 enum { items_most = 64 };
@@ -33,13 +35,14 @@ static void act(lrdt_play *play, const lrdt_act *act, lrd_chain *removed) LRD_UN
                              removed);
     break;
   case LRDT_MOVE_BUCKET:
-    if (lrd_shard_moves_locked(shard)) lrd_shard_move_locked(shard, 1);
+    if (lrd_growth_moves_locked(shard)) lrd_growth_move_locked(shard, 1);
     break;
   case LRDT_MOVE_ALL:
-    if (lrd_shard_moves_locked(shard)) lrd_shard_move_locked(shard, INT32_MAX);
+    if (lrd_growth_moves_locked(shard)) lrd_growth_move_locked(shard, INT32_MAX);
     break;
   case LRDT_EMPTY: {
     lrd_order order;
+    lrd_growth_leave_locked(shard);
     lrd_shard_empty_locked(shard, policy, &order);
     lrd_order_dissolve(&order, policy, pool, LRD_REMOVED_BY_CALL, removed);
     break;
@@ -145,12 +148,14 @@ const char *lrdt_play_reads(lrdt_play *play) {
 static void reclaim(lrdt_history *history) LRD_UNCHECKED_LOCKS {
   lrd_cache *cache = history->play->cache;
   lrd_shard *shard = shard_of(history->play);
-  lrd_chain held = {0}, freed = {0};
-  lrd_change change = {.suspect = history->removed, .tables = shard->retired_tables};
-  shard->retired_tables = NULL;
-  lrd_retire_scan(cache, &change, &held, &freed);
-  shard->retired_tables = change.tables;
-  for (lrd_entry *entry; (entry = lrd_chain_take(&freed, &cache->pool));) {
+  lrd_scan scan = {.entries = history->removed, .tables = shard->limbo.tables};
+  lrd_hazards hazards;
+  shard->limbo.tables = NULL;
+  lrd_scan_run(&scan, &hazards);
+  lrd_scan_sort(&scan, &hazards, &cache->pool);
+  lrd_hazards_discard(&hazards);
+  shard->limbo.tables = scan.tables;
+  for (lrd_entry *entry; (entry = lrd_chain_take(&scan.entries, &cache->pool));) {
     *lrdt_entry_key(entry) = 0;
     lrd_slot_give(cache, NULL, entry);
   }

@@ -27,13 +27,13 @@ final class Shelf {
     pool = lrdt_cache_pool(cache)
     let table = Self.newTable(buckets)
     lrd_table_make_ready(table)
-    lrd_shard_start_move_locked(shard, table)
+    lrd_growth_start_locked(shard, table)
   }
 
   deinit { lrd_cache_close(cache) }
 
   var root: OpaquePointer { lrdt_shard_root(shard) }
-  var moves: Bool { lrd_shard_moves_locked(shard) }
+  var moves: Bool { lrd_growth_moves_locked(shard) }
   var buckets: Int { Int(lrdt_table_buckets(root)) }
   var present: [Int] { items.indices.filter { items[$0].present } }
 
@@ -129,14 +129,14 @@ final class Shelf {
   /// Starts moving to a table of another size. False while a move is under way.
   func startMove(to buckets: Int) -> Bool {
     if moves { return false }
-    lrd_shard_start_move_locked(shard, Self.newTable(buckets))
+    lrd_growth_start_locked(shard, Self.newTable(buckets))
     return true
   }
 
   /// Moves one bucket, after adding overflow buckets as often as the core asks for them.
   func moveBucket() -> Bool {
     guard moves else { return false }
-    while !lrd_shard_move_locked(shard, 1) { addChunk(lrdt_table_next(root)!) }
+    while !lrd_growth_move_locked(shard, 1) { addChunk(lrdt_table_next(root)!) }
     return true
   }
 

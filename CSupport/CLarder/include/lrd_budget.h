@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "lrd_base.h"
+#include "lrd_chain.h"
 
 #pragma clang assume_nonnull begin
 
@@ -60,6 +60,13 @@ static inline lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t free
   if (freed == 1 && freed_cost == cost) return LRD_ROOM;
   return lrd_budget_exchange_slow(budget, freed, freed_cost, cost);
 }
+
+/// Gives back the room of unlinked entries.
+void lrd_budget_release_chain(lrd_budget *budget, lrd_pool *pool, const lrd_chain *unlinked);
+
+/// The limits, and the equal share of each of `shards` in them; LRD_UNBOUNDED where there is none.
+lrd_amount lrd_budget_limits(lrd_budget *budget);
+lrd_amount lrd_budget_share(lrd_budget *budget, uint64_t shards);
 
 /// What is over the limits, or over `count_bound` and `cost_bound`, as they stand.
 lrd_shortage lrd_budget_excess(lrd_budget *budget, uint64_t count_bound, uint64_t cost_bound);

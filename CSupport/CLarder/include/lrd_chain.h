@@ -60,4 +60,7 @@ static inline void lrd_chain_append(lrd_chain *chain, lrd_chain *more) {
   *more = (lrd_chain){0};
 }
 
+/// Stops the process when an entry is not unlinked, or the count is wrong.
+void lrd_chain_check(const lrd_chain *chain, lrd_pool *pool);
+
 #pragma clang assume_nonnull end

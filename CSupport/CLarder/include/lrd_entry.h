@@ -40,6 +40,15 @@ enum lrd_entry_state {
   LRD_REMOVED_BY_CALL = 6,
 };
 
+/// The limit, or a shard's share of it, where there is none.
+#define LRD_UNBOUNDED UINT64_MAX
+
+/// A number of entries, and the sum of their costs.
+typedef struct lrd_amount {
+  uint64_t count;
+  uint64_t cost;
+} lrd_amount;
+
 typedef struct lrd_entry {
   uint32_t prev;
   uint32_t next;

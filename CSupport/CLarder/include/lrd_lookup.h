@@ -13,7 +13,7 @@
  * number of instructions here decides how many lookups the processor overlaps, hence the care. */
 #pragma once
 
-#include "lrd_cache.h"
+#include "lrd_lane.h"
 
 #pragma clang assume_nonnull begin
 

@@ -25,14 +25,8 @@
 
 #define LRD_QUEUES 3
 
-/// No limit: the share of a shard in a limit there is not.
-#define LRD_UNBOUNDED UINT64_MAX
-
-/// A number of entries, and a sum of costs.
-typedef struct lrd_amount {
-  uint64_t count;
-  uint64_t cost;
-} lrd_amount;
+/// Alignment of what a policy keeps in a shard: state and history.
+#define LRD_STATE_ALIGNMENT ((size_t)64)
 
 /// A list that knows its size. `cost` is modulo 2^64: right wherever there is a cost limit.
 typedef struct lrd_queue {

@@ -6,14 +6,13 @@
  *       its state is LINKED.
  *   I2  `count` and `cost` are the number of those entries and the sum of their costs.
  *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
- *   I4  `retired`, `awaiting` and `proven` hold unlinked entries only, and their counts are right;
- *       `held` is empty when `proven` is.
+ *   I4  The limbo is sound: L1 to L3 of lrd_limbo.h.
  *   I5  Every entry in a main bucket has the hints of its references, but for the upper bits.
  *   I6  With fewer entries than `at_ease` an insertion finds the table as it should be: it neither
  *       moves, nor is it full, nor wants a successor to be made.
  * LOCKING
  *   `lock` guards every field but `root`, `bucket`, `buckets` and `hints`. It is a leaf: its holder
- *   takes no other lock but those of the same cache's next shards (lrd_change_empty(), fork),
+ *   takes no other lock but those of the same cache's next shards (lrd_removal_of_all(), fork),
  *   allocates and frees nothing, and runs no user code but ==. A policy may try a lock of its own
  *   under it. A name ending in _locked needs it; any other function needs it free. Removed entries
  *   leave as a chain.
@@ -28,34 +27,13 @@
  * LINES
  *   A change of a shard that another processor changed last waits for each line that both write.
  *   What every change writes therefore lies together: in the two lines from `lock` on, which end
- *   within `order`, and in the two from `counters` on.
- * RETIREMENT
- *   Unlinked entries wait in `retired` until some have gathered, then in `awaiting` for a grace
- *   period (lrd_grace.h) after `ticket`, until a scan of all hazard slots proves them free; those
- *   wait in `proven` until somebody destroys them. Where the scan has found only a few hazards the
- *   entries go to `proven` unseen and the hazards to `held`: who takes an entry out looks whether
- *   it is one of them, and if so it is retired again. So no write pays for looking at a hundred
- *   entries. Every entry in `awaiting` was unlinked before `ticket` was drawn. Every entry in
- *   `proven` was unlinked before a scan that found nobody holding it, or whose hazards are all in
- *   `held`; hazards are added there with the entries, and forgotten when `proven` is empty. At most
- *   lrd_shard_retired_most() entries, and twice as many as readers hold, or the cache's retire cost
- *   wait in all three; the writer that goes past that scans and destroys itself. */
+ *   within `order`, and in the two from `counters` on. */
 #pragma once
 
-#include "lrd_chain.h"
+#include "lrd_limbo.h"
 #include "lrd_policy.h"
-#include "lrd_table.h"
 
 #pragma clang assume_nonnull begin
-
-/// Bounds of how many entries may wait for destruction in one shard.
-enum { LRD_RETIRED_FEW = 256, LRD_RETIRED_MANY = 2048 };
-
-/// Hazards a scan may find and still leave it to later to look for them among what it scanned.
-#define LRD_HELD_MOST 16
-
-/// Alignment of what a policy keeps in a shard.
-#define LRD_STATE_ALIGNMENT ((size_t)64)
 
 /// Why entries were evicted, for statistics.
 enum { LRD_EVICTED_BY_COUNT, LRD_EVICTED_BY_COST, LRD_EVICTED_BY_TRIM, LRD_EVICTION_KINDS };
@@ -77,54 +55,15 @@ typedef struct lrd_shard {
   uint64_t at_ease; // see I6; guard: `lock`. Changes with the tables, so it is beside the root
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  uint32_t guarded;  // entries a scan found in readers' hands, all still in `retired`
-  uint64_t unlinked; // entries that ever left; a batch is sound while this stands still
+  bool full;         // the last insertion had to evict
+  uint64_t unlinked; // entries that ever left; a batch of hits is sound while this stands still
   unsigned __int128 cost;
   uint64_t count;
   lrd_order order;
-  lrd_table *_Nullable retired_tables;
+  uint64_t moved_seen; // `moved` of the root when the background thread left
   lrd_counters counters;
-  uint32_t held_count;
-  bool full; // the last insertion had to evict
-  lrd_chain retired;
-  lrd_chain proven;
-  uintptr_t held[LRD_HELD_MOST]; // hazards that what is in `proven` is to be compared with
-  lrd_chain awaiting;
-  uint64_t ticket;
-  bool fencing;        // a writer has taken on the fence for `ticket`
-  uint64_t visited;    // `unlinked` when the maintenance thread came last
-  bool attended;       // and writers did so much since the time before that they need no help
-  uint64_t moved_seen; // `moved` of the root when that thread left
+  lrd_limbo limbo; // entries that left and may still be read
 } lrd_shard;
-
-/// Entries that may wait for destruction: a sixteenth of those that are there, within bounds.
-static inline uint32_t lrd_shard_retired_most(const lrd_shard *shard) {
-  uint64_t part = shard->count / 16;
-  if (part > LRD_RETIRED_MANY) part = LRD_RETIRED_MANY;
-  return part < LRD_RETIRED_FEW ? LRD_RETIRED_FEW : (uint32_t)part;
-}
-
-/// Memory an insertion needs before it can go on, and that is allocated outside the lock.
-typedef enum lrd_need_kind {
-  LRD_NEED_NOTHING,
-  LRD_NEED_TABLE,
-  LRD_NEED_OVERFLOW,
-  LRD_NEED_HISTORY,
-} lrd_need_kind;
-
-typedef struct lrd_need {
-  lrd_need_kind kind;                         // what is missing
-  lrd_table *_Nullable table;                 // that needs the overflow chunk
-  uint64_t buckets;                           // of the new table
-  const lrd_references *_Nullable references; // of its entries
-  size_t bytes;                               // of the new chunk or history
-  bool may_wait;                              // the insertion can go on without it
-  bool wait;                                  // set by the caller: go on without what may wait
-  bool foreseen;                              // the maintenance thread should tidy the shard
-  lrd_need_kind supplied;                     // what `memory` is
-  void *_Nullable memory;
-  size_t memory_bytes;
-} lrd_need;
 
 /// Makes an empty shard, for entries with such references. False without memory for what the policy
 /// keeps in it.
@@ -135,65 +74,21 @@ bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *_Nullable 
 /// inside.
 void lrd_shard_close(lrd_shard *shard, const lrd_policy *policy);
 
-/// Tells the policy what this shard may hold.
-void lrd_shard_resize_locked(lrd_shard *shard, const lrd_policy *policy, lrd_amount share)
-    LRD_REQUIRES(shard->lock);
-
-/// Allocates what `need` asks for, after freeing what it holds unused. False without memory.
-bool lrd_need_supply(lrd_need *need);
-
-/// Frees what was supplied and not used.
-void lrd_need_drop(lrd_need *need);
-
 /// The table lookups start from.
 static inline lrd_table *lrd_shard_root_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   return atomic_load_explicit(&shard->root, memory_order_relaxed);
 }
 
-/// lrd_shard_prepare_locked() where something may be missing.
-bool lrd_shard_prepare_slow_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
-                                   lrd_need *need) LRD_REQUIRES(shard->lock);
-
-/// Makes room in the table for one more entry of hash `hash`, moving a few buckets when the table
-/// grows. Uses what `need` holds; true when the entry can be inserted. On false `need` says what is
-/// missing: release the lock, supply it and ask again.
-static inline bool lrd_shard_prepare_locked(lrd_shard *shard, const lrd_policy *policy,
-                                            uint64_t hash, lrd_need *need)
+/// The table that the root moves to, NULL while it does not move.
+static inline lrd_table *_Nullable lrd_shard_next_locked(lrd_shard *shard)
     LRD_REQUIRES(shard->lock) {
-  lrd_table *root = lrd_shard_root_locked(shard);
-  const lrd_history *history = &shard->order.history;
-  bool at_ease = shard->count < shard->at_ease && history->wanted == history->bytes &&
-                 need->supplied == LRD_NEED_NOTHING && lrd_table_overflow_left_locked(root);
-  return LRD_LIKELY(at_ease) || lrd_shard_prepare_slow_locked(shard, policy, hash, need);
+  return atomic_load_explicit(&lrd_shard_root_locked(shard)->next, memory_order_relaxed);
 }
 
-/// What `at_ease` is to be for the table and the share as they are.
-uint64_t lrd_shard_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
-
-/// True while a table moves.
-static inline bool lrd_shard_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  lrd_table *root = lrd_shard_root_locked(shard);
-  return atomic_load_explicit(&root->next, memory_order_relaxed) != NULL;
+/// Linked entries.
+static inline uint64_t lrd_shard_count_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  return shard->count;
 }
-
-/// Gives up the tables with all that is in them: from one moment to the next readers see an empty
-/// shard. Order and sums are left to the caller, lrd_shard_empty_locked().
-void lrd_shard_leave_table_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
-
-/// Moves up to `buckets` buckets. False when the new table first needs an overflow chunk.
-bool lrd_shard_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lock);
-
-/// True when the table, or the one it moves to, is far too large for the entries.
-bool lrd_shard_oversized_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
-
-/// Moves up to `buckets` buckets of a moving table, or begins to shrink one that is far too large,
-/// or to move to the successor of a large one that is nearly full.
-/// Uses what `need` holds. On false `need` says what is missing, as lrd_shard_prepare_locked()
-/// does.
-bool lrd_shard_tidy_locked(lrd_shard *shard, int buckets, lrd_need *need) LRD_REQUIRES(shard->lock);
-
-/// Starts moving to `table`. The shard must not be moving already.
-void lrd_shard_start_move_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock);
 
 /// Publishes a new entry and links it; the caller has reserved its room.
 void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
@@ -219,9 +114,9 @@ void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_po
                               lrd_entry *old, lrd_entry *entry, uint64_t hash, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
-/// Takes everything out at once, in O(1): readers see an empty shard from one moment to the next.
-/// The entries leave as `order`, to be turned into a chain by lrd_order_dissolve() without the
-/// lock.
+/// Takes everything out of order and sums, in O(1), after lrd_growth_leave_locked() has given up the
+/// tables. The entries leave as `order`, to be turned into a chain by lrd_order_dissolve() without
+/// the lock.
 void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_order *order)
     LRD_REQUIRES(shard->lock);
 
@@ -230,7 +125,7 @@ void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *po
                         lrd_chain *removed);
 
 /// Begins to load the bucket of a hash and its hints, before or without the lock.
-static inline void lrd_shard_foresee(lrd_shard *shard, uint64_t hash) {
+static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash) {
   uint64_t buckets = atomic_load_explicit(&shard->buckets, memory_order_relaxed);
   uintptr_t first = atomic_load_explicit(&shard->bucket, memory_order_relaxed);
   uint64_t index = (uint64_t)(((unsigned __int128)hash * buckets) >> 64);
@@ -248,7 +143,39 @@ static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *ent
   return lrd_table_find_locked(root, entry, place, &found) && lrd_entry_place(entry) == place;
 }
 
-/// Stops the process when an invariant is broken. Locks `lock`.
-void lrd_shard_check(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool);
+/// A walk over the linked entries of one hash, while the lock is held and nothing is changed. Equal
+/// hashes are not equal keys.
+typedef struct lrd_matches {
+  lrd_table *table;
+  lrd_bucket *bucket;
+  uint64_t hash;
+  uint32_t bits; // slots of `bucket` still to be looked at
+} lrd_matches;
+
+static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash)
+    LRD_REQUIRES(shard->lock) {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_table *table = lrd_table_home_locked(root, hash);
+  lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
+  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
+  return (lrd_matches){.table = table, .bucket = bucket, .hash = hash, .bits = bits};
+}
+
+/// The next entry whose hash is that of the walk; NULL at the end.
+static inline lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches) {
+  for (;;) {
+    while (matches->bits) {
+      int slot = __builtin_ctz(matches->bits) / 4;
+      matches->bits &= matches->bits - 1;
+      uint64_t word = atomic_load_explicit(&matches->bucket->slots[slot], memory_order_relaxed);
+      if (lrd_entry_may_match(lrd_table_entry(word), matches->hash)) return lrd_table_entry(word);
+    }
+    uint64_t overflow = atomic_load_explicit(&matches->bucket->link, memory_order_relaxed);
+    overflow &= LRD_LINK_OVERFLOW;
+    if (!overflow) return NULL;
+    matches->bucket = lrd_table_overflow(matches->table, overflow - 1);
+    matches->bits = lrd_bucket_match(matches->bucket, lrd_table_tag(matches->hash));
+  }
+}
 
 #pragma clang assume_nonnull end

@@ -3,7 +3,7 @@
  * and from the pool by those that have none. */
 #pragma once
 
-#include "lrd_cache.h"
+#include "lrd_lane.h"
 
 #pragma clang assume_nonnull begin
 

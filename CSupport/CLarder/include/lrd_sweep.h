@@ -9,7 +9,7 @@
  * hold the lock for long either. */
 #pragma once
 
-#include "lrd_change.h"
+#include "lrd_shard.h"
 
 #pragma clang assume_nonnull begin
 
@@ -29,13 +29,5 @@ typedef struct lrd_sweep {
 size_t lrd_sweep_next_locked(lrd_shard *shard, lrd_sweep *sweep,
                              lrd_entry *_Nonnull *_Nonnull entries, size_t room)
     LRD_REQUIRES(shard->lock);
-
-/// Unlinks a linked entry for a reason (LRD_REMOVED_…) and adds it to `removed`.
-void lrd_change_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
-                              lrd_chain *removed) LRD_REQUIRES(shard->lock);
-
-/// Gives back the room of what was unlinked, hands it on, and unlocks.
-void lrd_change_end(lrd_cache *cache, lrd_shard *shard, lrd_change *change, lrd_chain *removed)
-    LRD_RELEASE(shard->lock);
 
 #pragma clang assume_nonnull end

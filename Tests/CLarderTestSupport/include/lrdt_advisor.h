@@ -2,6 +2,8 @@
 /* lrdt_advisor.h — a window into the adaptive policy. */
 #pragma once
 
+#include "../../../CSupport/CLarder/policies/adaptive/lrd_advisor.h"
+#include "../../../CSupport/CLarder/policies/adaptive/lrd_samples.h"
 #include "CLarder.h"
 
 #pragma clang assume_nonnull begin

@@ -4,6 +4,7 @@
  * Functions that read a shard's fields take its lock, unless their name ends in _locked. */
 #pragma once
 
+#include "../../../CSupport/CLarder/shard/lrd_growth.h"
 #include "CLarder.h"
 
 #pragma clang assume_nonnull begin

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_request.h"
+
+static lrd_lock queue_lock;
+static lrd_request *queue;
+static bool running;
+static _Atomic(uint32_t) asked; // counts requests: what the thread sleeps on
+_Atomic(bool) lrd_request_unheard;
+
+static void (*body)(void);
+static void (*give_up)(lrd_request *request);
+
+void lrd_request_serve(void (*run)(void), void (*release)(lrd_request *request)) {
+  body = run;
+  give_up = release;
+}
+
+static void push(lrd_request *request) LRD_REQUIRES(queue_lock) {
+  request->next = queue;
+  queue = request;
+}
+
+static lrd_request *take_all(void) {
+  lrd_lock_acquire(&queue_lock);
+  lrd_request *taken = queue;
+  queue = NULL;
+  lrd_lock_release(&queue_lock);
+  return taken;
+}
+
+/// Without the thread, writers and reclaim() do its work. The next request tries to start it again.
+static void give_all_up(void) {
+  lrd_lock_acquire(&queue_lock);
+  running = false;
+  lrd_lock_release(&queue_lock);
+  for (lrd_request *request = take_all(), *next; request; request = next) {
+    next = request->next;
+    atomic_store_explicit(&request->state, 0, memory_order_release);
+    give_up(request);
+  }
+}
+
+void lrd_request_queue(lrd_request *request) {
+  // During a visit the bit is enough: the thread itself puts the request back.
+  uint32_t before =
+      atomic_fetch_or_explicit(&request->state, LRD_REQUEST_QUEUED, memory_order_acq_rel);
+  if (before) return;
+  atomic_fetch_add_explicit(&request->references, 1, memory_order_relaxed);
+  lrd_lock_acquire(&queue_lock);
+  bool start = !running;
+  running = true;
+  push(request);
+  lrd_lock_release(&queue_lock);
+  atomic_fetch_add_explicit(&asked, 1, memory_order_release);
+  if (!start) {
+    lrd_unpark_one(&asked);
+    return;
+  }
+  bool unheard = !lrd_thread_spawn(body);
+  atomic_store_explicit(&lrd_request_unheard, unheard, memory_order_relaxed);
+  if (unheard) give_all_up();
+}
+
+lrd_request *lrd_request_take_all(void) {
+  // Read before the queue: a request that comes in between changes it, and nobody sleeps.
+  uint32_t seen = atomic_load_explicit(&asked, memory_order_acquire);
+  lrd_request *taken = take_all();
+  if (!taken) lrd_park(&asked, seen, 0);
+  return taken;
+}
+
+void lrd_request_begin(lrd_request *request) {
+  atomic_exchange_explicit(&request->state, LRD_REQUEST_VISITED, memory_order_acq_rel);
+}
+
+void lrd_request_end(lrd_request *request, bool done) {
+  uint32_t visited = LRD_REQUEST_VISITED;
+  if (done && atomic_compare_exchange_strong_explicit(&request->state, &visited, 0,
+                                                      memory_order_acq_rel, memory_order_relaxed)) {
+    give_up(request);
+    return;
+  }
+  // Not a store: the next visit is to see what those have done who asked during this one.
+  atomic_exchange_explicit(&request->state, LRD_REQUEST_QUEUED, memory_order_acq_rel);
+  lrd_lock_acquire(&queue_lock);
+  push(request);
+  lrd_lock_release(&queue_lock);
+}
+
+void lrd_request_before_fork(void) LRD_UNCHECKED_LOCKS {
+  lrd_lock_acquire(&queue_lock);
+}
+
+void lrd_request_after_fork_parent(void) LRD_UNCHECKED_LOCKS {
+  lrd_lock_release(&queue_lock);
+}
+
+void lrd_request_after_fork_child(void) LRD_UNCHECKED_LOCKS {
+  running = false;
+  queue = NULL;
+  lrd_lock_reset(&queue_lock);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_insertion.h — stores one entry within the limits.
+ *
+ *   lrd_insertion_begin()     locks the shard
+ *     the caller looks for its key with lrd_shard_matches_locked()
+ *   lrd_insertion_finish()    stores or refuses, and unlocks; or lrd_insertion_abandon()
+ *   the caller ends the insertion's `garbage` (lrd_garbage.h)
+ *
+ * An insertion is told AGAIN when it had to leave the lock: to allocate, or to take room from
+ * another shard. The caller starts over from lrd_insertion_begin(). Nothing is stored by then. */
+#pragma once
+
+#include "lrd_enter.h"
+#include "lrd_garbage.h"
+#include "lrd_supply.h"
+
+#pragma clang assume_nonnull begin
+
+/// Zero at the start, and the same through all rounds of one insertion.
+typedef struct lrd_insertion {
+  lrd_garbage garbage;
+  lrd_supply supply;
+  bool replaced; // an earlier round took the key's old entry out
+  bool noted;    // the replacement counts as a hit already
+} lrd_insertion;
+
+typedef enum lrd_result {
+  LRD_INSERTED,
+  LRD_REPLACED,
+  LRD_TOO_COSTLY,
+  LRD_OUT_OF_MEMORY,
+  LRD_AGAIN,
+} lrd_result;
+
+/// Locks the shard for an insertion of this hash. Where the shard is full, what the insertion and
+/// the eviction will touch is on its way from memory when this returns.
+void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
+                         uint64_t hash) LRD_ACQUIRE(shard->lock);
+
+/// Publishes `entry`, replacing `old`, within the limits; unlocks. Except after INSERTED and
+/// REPLACED the entry remains the caller's.
+lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
+                                lrd_insertion *insertion, lrd_entry *entry,
+                                lrd_entry *_Nullable old, uint64_t hash) LRD_RELEASE(shard->lock);
+
+/// Gives the insertion up; unlocks. What earlier rounds have removed stays in `garbage`.
+void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
+    LRD_RELEASE(shard->lock);
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_lane.h — lanes: what one thread writes when it uses one cache. They keep hits free of shared
+ * writes.
+ *
+ * A lane is made at a thread's first use of a cache, and freed with the cache. Only the thread that
+ * owns the lane's index writes it. A thread that gets the index of one that ended goes on with its
+ * lane, counters and free slots included.
+ *
+ * THE BATCH (after Ding, Jiang, Zhang, "BP-Wrapper", ICDE 2009) holds hits that are not yet noted in
+ * the policy's order, as (entry, hash). It is applied when it is full, if a trylock gets the shard,
+ * and in any case before its thread changes that shard: so one thread alone sees an exact order. An
+ * entry in a batch may be long gone. It is followed only after the table has confirmed, under the
+ * lock, that it is linked; or when the shard has unlinked nothing since the batch was last empty. */
+#pragma once
+
+#include "lrd_cache.h"
+#include "lrd_thread.h"
+
+#pragma clang assume_nonnull begin
+
+/// Hits a thread gathers before it notes them in the order, and how many it keeps while it cannot.
+#define LRD_BATCH 64
+#define LRD_BATCH_MOST 128
+/// No number of unlinked entries: the batch is not sound.
+#define LRD_NEVER_SOUND UINT64_MAX
+/// Free slots a thread keeps at hand, a power of two. First in, first out: where entries leave in
+/// the order they came in, memory then stays in that order too, and one line holds neighbours.
+#define LRD_SPARES 32
+
+typedef struct lrd_touch {
+  lrd_entry *entry;
+  uint64_t hash;
+} lrd_touch;
+
+typedef struct lrd_lane {
+  _Alignas(LRD_LINE_PAIR) _Atomic(uint64_t) hits; // written by the owner, read by statistics
+  _Atomic(uint64_t) misses;
+  _Atomic(uint64_t) dropped; // hits that never reached the order: the shard was busy too long
+  lrd_thread *thread;
+  uint32_t touches;
+  uint32_t flush_at; // number of touches at which the next flush is tried
+  uint32_t spares;
+  uint32_t first_spare;       // modulo LRD_SPARES
+  uint32_t applied;           // times the batch was applied
+  uint64_t sound_at;          // `unlinked` of the only shard when the batch was last empty
+  uint32_t destroying;        // destruction loops on the owner's stack
+  bool deferred;              // calls made by destructions left garbage in shard 0
+  uint32_t spare[LRD_SPARES]; // a ring
+  lrd_touch touch[LRD_BATCH_MOST];
+} lrd_lane;
+
+/// Lanes this thread used last, by the low bits of their caches' numbers: spares the hit path the
+/// way through `lanes`. Numbers are never used again, so an entry of a closed cache matches
+/// nothing.
+enum { LRD_NEAR_LANES = 4 };
+
+typedef struct lrd_near_lane {
+  uint64_t cache_number;
+  lrd_lane *_Nullable lane;
+} lrd_near_lane;
+
+#if defined(__ELF__)
+extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES]
+    __attribute__((tls_model("initial-exec")));
+#else
+extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES];
+#endif
+
+typedef struct lrd_lanes {
+  struct lrd_lanes *_Nullable smaller; // its predecessor
+  uint32_t capacity;
+  _Atomic(lrd_lane *_Nullable) lane[];
+} lrd_lanes;
+
+/// Makes a cache's array of lanes, frees it, or makes all lanes what they are between two calls, but
+/// for that of the only thread left after fork(): the others may have been copied in the middle of
+/// one. Their free slots are lost.
+void lrd_lanes_open(lrd_cache *cache);
+void lrd_lanes_close(lrd_cache *cache);
+void lrd_lanes_reset(lrd_cache *cache);
+
+/// The calling thread's lane, made at need; NULL without memory. Puts it near where the hit path
+/// may be taken.
+lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
+
+/// How often the lane's batch was applied. A hit may be noted without more ado only while this is
+/// what it was when its entry was found.
+static inline uint32_t lrd_lane_applied(const lrd_lane *lane) LRD_NONBLOCKING {
+  return lane->applied;
+}
+
+/// Takes `applied`, from before an entry was found whose hit will be noted next. Should the batch
+/// have been applied since, the entry may be unlinked without this lane's knowing: all will be
+/// asked for.
+static inline void lrd_lane_found_at(lrd_lane *lane, uint32_t applied) LRD_NONBLOCKING {
+  if (LRD_UNLIKELY(lane->applied != applied)) lane->sound_at = LRD_NEVER_SOUND;
+}
+
+/// Notes this thread's hits on `shard` in its order.
+void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
+    LRD_REQUIRES(shard->lock);
+
+/// Notes the hits of a full batch in every shard that is free, and makes room in it.
+void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_COLD LRD_NONBLOCKING;
+
+#pragma clang assume_nonnull end

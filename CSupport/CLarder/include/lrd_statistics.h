@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_statistics.h — what a cache has counted, summed up over its lanes and shards. */
+#pragma once
+
+#include "lrd_lane.h"
+
+#pragma clang assume_nonnull begin
+
+typedef struct lrd_statistics {
+  uint64_t hits;
+  uint64_t misses;
+  uint64_t dropped;
+  lrd_counters counters;
+  uint64_t retired; // entries removed and not destroyed yet
+  uint64_t pool_bytes;
+  uint64_t table_bytes;
+  uint64_t policy_bytes; // of state, history and what shards share
+  uint64_t victim_steps; // entries the policy looked at in search of victims
+} lrd_statistics;
+
+/// Sums up lanes and shards. Locks one shard at a time.
+lrd_statistics lrd_cache_statistics(lrd_cache *cache);
+
+#pragma clang assume_nonnull end

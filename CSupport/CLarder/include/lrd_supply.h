@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_supply.h — memory that a shard lacks: asked for under its lock, allocated outside of it.
+ *
+ *   under the lock   lrd_growth_prepare_locked() or lrd_growth_tidy_locked() says what is `wanted`
+ *   without it       lrd_supply_fetch()
+ *   under the lock   the same call again takes `memory`, if it is still wanted
+ *   at the end       lrd_supply_drop() frees what nobody took
+ *
+ * Guard: belongs to the thread that makes the call. */
+#pragma once
+
+#include "lrd_table.h"
+
+#pragma clang assume_nonnull begin
+
+/// Buckets of a shard's first table. It is the only one that comes with its buckets cleared.
+enum { LRD_FIRST_BUCKETS = 4 };
+
+typedef enum lrd_supply_kind {
+  LRD_SUPPLY_NOTHING,
+  LRD_SUPPLY_TABLE,
+  LRD_SUPPLY_OVERFLOW, // a chunk of overflow buckets
+  LRD_SUPPLY_HISTORY,  // of the policy
+} lrd_supply_kind;
+
+typedef struct lrd_supply {
+  lrd_supply_kind wanted;
+  uint64_t size;              // that is wanted: buckets of a table, otherwise bytes
+  lrd_table *_Nullable table; // that wants the overflow buckets
+  bool optional;              // the insertion can go on without it
+  bool declined;              // by the caller: go on without what is optional
+  bool tidy;                  // the background thread should tidy the shard's table
+  lrd_supply_kind held;       // what `memory` is
+  uint64_t held_size;         // as `size`
+  void *_Nullable memory;
+} lrd_supply;
+
+/// Allocates what is wanted, after freeing what is held. False without memory. A table is made for
+/// entries with such references.
+bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
+
+/// Frees what is held.
+void lrd_supply_drop(lrd_supply *supply);
+
+#pragma clang assume_nonnull end

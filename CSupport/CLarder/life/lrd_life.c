@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_life.h"
+
+#include "lrd_alloc.h"
+#include "lrd_growth.h"
+#include "lrd_lane.h"
+#include "lrd_process.h"
+#include "lrd_removal.h"
+#include "lrd_visit.h"
+
+#include <pthread.h>
+
+static uint32_t shards_of(const lrd_options *options) {
+  if (!options->shards) {
+    return lrd_cache_choose_shards(options->policy, options->count_limit, lrd_processors());
+  }
+  uint32_t shards = 1;
+  while (shards < options->shards && shards < LRD_SHARDS_MOST) shards *= 2;
+  return shards;
+}
+
+static size_t shards_bytes(uint32_t shards) {
+  return shards * sizeof(lrd_shard);
+}
+
+/// Makes the shards and what the policy keeps in them. False without memory.
+static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
+  const lrd_policy *policy = cache->policy;
+  uint32_t shards = cache->shard_mask + 1;
+  lrd_amount limits = lrd_budget_limits(&cache->budget);
+  if (policy->create && !policy->create(&cache->shared, limits, shards)) return false;
+  cache->shards = lrd_alloc_zeroed(shards_bytes(shards), _Alignof(lrd_shard));
+  if (!cache->shards) return false;
+  bool opened = true;
+  for (uint32_t i = 0; i < shards; i++) {
+    opened &= lrd_shard_open(&cache->shards[i], policy, cache->shared, &cache->entry_references);
+  }
+  for (uint32_t i = 0; opened && i < shards; i++) {
+    lrd_amount share = lrd_budget_share(&cache->budget, shards);
+    lrd_growth_resize_locked(&cache->shards[i], policy, share);
+  }
+  return opened;
+}
+
+/// Frees what open_shards() made, all or part of it.
+static void close_shards(lrd_cache *cache) {
+  for (uint32_t i = 0; cache->shards && i <= cache->shard_mask; i++) {
+    lrd_shard_close(&cache->shards[i], cache->policy);
+  }
+  lrd_free(cache->shards, shards_bytes(cache->shard_mask + 1), _Alignof(lrd_shard));
+  if (cache->policy->destroy && cache->shared) cache->policy->destroy(cache->shared);
+}
+
+/// Destroys what `garbage` has and everything in the limbos. For caches without readers: nothing is
+/// scanned.
+static void destroy_all(lrd_cache *cache, lrd_garbage *garbage) {
+  lrd_scan *scan = &garbage->scan;
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard *shard = &cache->shards[i];
+    lrd_lock_acquire(&shard->lock);
+    lrd_limbo_scan_all_locked(&shard->limbo, scan);
+    lrd_lock_release(&shard->lock);
+  }
+  lrd_chain_append(&garbage->free, &scan->entries);
+  while (scan->tables) {
+    lrd_table *table = scan->tables;
+    scan->tables = table->retired_next;
+    lrd_table_destroy(table);
+  }
+  lrd_garbage_destroy_free(cache, garbage);
+}
+
+/// Gives up one reference; the last one frees.
+static void release(lrd_request *request) {
+  lrd_cache *cache = (lrd_cache *)(void *)((char *)request - offsetof(lrd_cache, request));
+  if (atomic_fetch_sub_explicit(&request->references, 1, memory_order_acq_rel) != 1) return;
+  lrd_process_remove(cache);
+  // The background thread may have returned something after the cache was closed.
+  lrd_garbage garbage = {0};
+  destroy_all(cache, &garbage);
+  close_shards(cache);
+  lrd_pool_close(&cache->pool);
+  lrd_lanes_close(cache);
+  lrd_hooks hooks = cache->hooks;
+  lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
+  hooks.release(hooks.context);
+}
+
+/// Tells requests, before the first of them, what to do.
+static void serve(void) {
+  lrd_request_serve(lrd_visit_run, release);
+}
+
+lrd_cache *lrd_cache_create(const lrd_options *options) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (!lrd_process_start()) return NULL;
+  pthread_once(&once, serve);
+  lrd_cache *cache = lrd_alloc_zeroed(sizeof *cache, _Alignof(lrd_cache));
+  if (!cache) return NULL;
+  atomic_store_explicit(&cache->budget.count_limit, options->count_limit, memory_order_relaxed);
+  atomic_store_explicit(&cache->budget.cost_limit, options->cost_limit, memory_order_relaxed);
+  cache->shard_mask = shards_of(options) - 1;
+  cache->policy = options->policy;
+  cache->hits_most = options->policy->hits_most;
+  LRD_ASSERT(options->references.count <= LRD_REFERENCES_MOST);
+  cache->entry_references = options->references;
+  size_t extra = lrd_round_up(options->entry_bytes, 8);
+  if (!open_shards(cache) || !lrd_pool_open(&cache->pool, extra + options->policy->entry_bytes,
+                                            options->entry_alignment)) {
+    close_shards(cache);
+    lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
+    return NULL;
+  }
+  cache->pool.extra = extra;
+  static _Atomic(uint64_t) caches = 0;
+  cache->number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
+  cache->observed = options->observed;
+  cache->hooks = options->hooks;
+  lrd_lanes_open(cache);
+  atomic_store_explicit(&cache->request.references, 1, memory_order_relaxed);
+  lrd_process_add(cache);
+  return cache;
+}
+
+void lrd_cache_close(lrd_cache *cache) {
+  atomic_store_explicit(&cache->closed, true, memory_order_release);
+  cache->observed = false;
+  lrd_garbage garbage = {0};
+  lrd_removal_of_all(cache, NULL, &garbage);
+  destroy_all(cache, &garbage);
+  release(&cache->request);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_policies.h"
+#include "lrd_tree.h"
+
+static void cheapest_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  lrd_tree_add(order, pool, entry, id, entry->cost);
+}
+
+static uint32_t cheapest_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
+  (void)evicted;
+  return lrd_tree_remove(order, pool, entry);
+}
+
+static uint32_t cheapest_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                                 uint32_t id) {
+  uint32_t old_id = lrd_tree_remove(order, pool, old);
+  lrd_tree_add(order, pool, entry, id, entry->cost);
+  return old_id;
+}
+
+static uint32_t cheapest_victim(lrd_order *order, lrd_pool *pool) {
+  order->steps++;
+  return lrd_tree_coldest(order, pool);
+}
+
+static const lrd_policy cheapest_first = {
+    .name = "cheapestFirst",
+    .hits_most = LRD_HITS_IGNORED,
+    .entry_bytes = sizeof(lrd_node),
+    .steps_most = 1,
+    .by_cost = true,
+    .insert = cheapest_insert,
+    .remove = cheapest_remove,
+    .replace = cheapest_replace,
+    .victim = cheapest_victim,
+    LRD_POLICY_OF_TREE,
+};
+
+const lrd_policy *lrd_policy_cheapest_first(void) {
+  return &cheapest_first;
+}

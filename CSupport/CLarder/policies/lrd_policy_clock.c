@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_policies.h"
+
+static uint32_t clock_victim(lrd_order *order, lrd_pool *pool) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  const lrd_list *list = &order->queue[0].list;
+  for (int steps = 1; list->tail != LRD_NIL; steps++) {
+    lrd_entry *entry = lrd_slots_entry(slots, list->tail);
+    order->steps++;
+    if (!lrd_entry_bits(entry) || steps == LRD_VICTIM_STEPS) break;
+    lrd_entry_set_bits(entry, 0);
+    lrd_order_move(order, 0, slots, entry);
+  }
+  return list->tail;
+}
+
+static const lrd_policy clock_policy = {
+    .name = "clock",
+    .hits_most = 1,
+    .steps_most = LRD_VICTIM_STEPS,
+    .insert = lrd_queues_insert,
+    .remove = lrd_queues_remove,
+    .victim = clock_victim,
+    .pass = lrd_queues_pass,
+    LRD_POLICY_OF_QUEUES,
+    .check = lrd_queues_check,
+};
+
+const lrd_policy *lrd_policy_clock(void) {
+  return &clock_policy;
+}

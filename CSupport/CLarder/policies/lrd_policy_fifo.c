@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_policies.h"
+
+static const lrd_policy fifo = {
+    .name = "fifo",
+    .hits_most = LRD_HITS_IGNORED,
+    .steps_most = 1,
+    .insert = lrd_queues_insert,
+    .remove = lrd_queues_remove,
+    .victim = lrd_queues_victim,
+    .pass = lrd_queues_pass,
+    LRD_POLICY_OF_QUEUES,
+    .check = lrd_queues_check,
+};
+
+const lrd_policy *lrd_policy_fifo(void) {
+  return &fifo;
+}

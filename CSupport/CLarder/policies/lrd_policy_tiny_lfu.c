@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_policy_tiny_lfu.c — W-TinyLFU: a window, a segmented main part, and a sketch that decides who
+ * may pass from the one to the other.
+ *
+ *   new key ──▶ window (LRU) ──▶ candidate against victim: the one used more often stays
+ *                                       │
+ *               probation (LRU) ◀───────┘   a hit: ▶ protected (LRU) ▶ its coldest: ▶ probation
+ *
+ * The window's part of the cache climbs the hill of hit ratios: after every ten uses for each entry
+ * it goes on in the direction in which the ratio rose, by steps that shrink, and start anew when
+ * the ratio jumps. Parameters are those of Caffeine 3.2.
+ *
+ * INVARIANTS  queue[0] is probation, queue[1] the window, queue[2] protected. */
+#include "lrd_policies.h"
+#include "lrd_sketch.h"
+
+enum { PROBATION, WINDOW, PROTECTED };
+/// Parts of the cache are told in 1/65536.
+enum {
+  whole = 65536,
+  first_window = whole / 100,
+  window_and_protected = first_window + (whole - first_window) * 8 / 10,
+  first_step = whole / 16,
+};
+static const double step_decay = 0.98, jump = 0.05;
+/// Entries that one eviction moves from queue to queue, so that each takes its new part soon.
+enum { moves_most = 32 };
+/// A candidate with this estimate may win by chance: nobody can keep it out by feeding victims.
+enum { lucky_estimate = 6, lucky_chance = 128 };
+
+typedef struct tiny_state {
+  lrd_sketch sketch;
+  uint64_t hits; // in the climber's present sample
+  uint64_t misses;
+  double ratio; // of the sample before
+  double step;  // what the window will grow by, in parts
+  double window;
+  uint64_t random;
+  uint64_t moves; // entries still to be moved to a window that has grown
+  lrd_amount window_most;
+  lrd_amount protected_most;
+} tiny_state;
+
+static lrd_amount part_of(lrd_amount share, double parts) {
+  double count = (double)share.count * parts / whole, cost = (double)share.cost * parts / whole;
+  return (lrd_amount){share.count == LRD_UNBOUNDED ? LRD_UNBOUNDED : (uint64_t)count,
+                      share.cost == LRD_UNBOUNDED ? LRD_UNBOUNDED : (uint64_t)cost};
+}
+
+static uint64_t at_least_one(uint64_t bound) {
+  return bound ? bound : 1;
+}
+
+static void divide(lrd_order *order) {
+  tiny_state *state = order->state;
+  lrd_amount window = part_of(order->share, state->window);
+  state->window_most = (lrd_amount){at_least_one(window.count), at_least_one(window.cost)};
+  state->protected_most = part_of(order->share, window_and_protected - state->window);
+}
+
+static void tiny_open(lrd_order *order) {
+  tiny_state *state = order->state;
+  state->hits = state->misses = state->moves = 0;
+  state->ratio = 0;
+  state->step = -first_step;
+  state->window = first_window;
+  divide(order);
+}
+
+static void tiny_renewed(lrd_order *order) {
+  tiny_state *state = order->state;
+  lrd_sketch_renewed(&state->sketch, order);
+}
+
+/// Moves the border of the window once a sample is complete.
+static void climb(lrd_order *order) {
+  tiny_state *state = order->state;
+  uint64_t uses = state->hits + state->misses;
+  uint64_t entries = lrd_order_percent(order, 100);
+  if (!state->sketch.blocks || uses < entries * 10) return;
+  double ratio = (double)state->hits / (double)uses;
+  double change = ratio - state->ratio;
+  double amount = change >= 0 ? state->step : -state->step;
+  bool jumped = change >= jump || change <= -jump;
+  state->step = jumped ? (amount >= 0 ? first_step : -first_step) : amount * step_decay;
+  state->ratio = ratio;
+  state->hits = state->misses = 0;
+  double window = state->window + amount;
+  if (window > window_and_protected) window = window_and_protected;
+  if (window < 1) window = 1;
+  double grown = (window - state->window) / whole * (double)entries;
+  state->moves = grown > 0 ? (uint64_t)grown : 0;
+  state->window = window;
+  divide(order);
+}
+
+static void demote(lrd_order *order, lrd_slots slots) {
+  const tiny_state *state = order->state;
+  const lrd_queue *protected = &order->queue[PROTECTED];
+  for (int i = 0; i < moves_most && lrd_queue_exceeds(protected, state->protected_most); i++) {
+    if (protected->list.tail == LRD_NIL) return;
+    order->steps++;
+    lrd_order_move(order, PROBATION, slots, lrd_slots_entry(slots, protected->list.tail));
+  }
+}
+
+static void tiny_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  tiny_state *state = order->state;
+  lrd_order_add(order, WINDOW, lrd_pool_slots(pool), entry, id);
+  order->hand = LRD_NIL;
+  // Counting starts when the cache is half full: before, nobody competes.
+  uint64_t held = order->queue[PROBATION].size.count + order->queue[WINDOW].size.count +
+                  order->queue[PROTECTED].size.count;
+  uint64_t entries = lrd_order_percent(order, 100);
+  if (held >= entries / 2) lrd_sketch_demand(&state->sketch, order, entries);
+  lrd_sketch_add(&state->sketch, order, entry);
+  state->misses++;
+  climb(order);
+}
+
+static uint32_t tiny_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
+  (void)evicted;
+  uint32_t id = lrd_order_remove(order, lrd_pool_slots(pool), entry);
+  if (order->hand == id) order->hand = LRD_NIL;
+  return id;
+}
+
+static void tiny_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entries,
+                        uint32_t count) {
+  tiny_state *state = order->state;
+  lrd_slots slots = lrd_pool_slots(pool);
+  for (uint32_t i = 0; i < count; i++) {
+    lrd_sketch_add(&state->sketch, order, entries[i]);
+    lrd_order_move(order, entries[i]->queue == WINDOW ? WINDOW : PROTECTED, slots, entries[i]);
+    demote(order, slots);
+  }
+  state->hits += count;
+  climb(order);
+}
+
+/// Lets queues take their parts after the border has moved, and names the window's candidate.
+static void shift(lrd_order *order, lrd_slots slots) {
+  tiny_state *state = order->state;
+  lrd_queue *window = &order->queue[WINDOW], *probation = &order->queue[PROBATION];
+  for (int i = 0; i < moves_most && state->moves; i++, state->moves--) {
+    const lrd_queue *from = probation->list.tail != LRD_NIL ? probation : &order->queue[PROTECTED];
+    if (from->list.tail == LRD_NIL) break;
+    order->steps++;
+    lrd_order_move(order, WINDOW, slots, lrd_slots_entry(slots, from->list.tail));
+  }
+  demote(order, slots);
+  for (int i = 0; i < moves_most && lrd_queue_exceeds(window, state->window_most); i++) {
+    order->steps++;
+    lrd_order_move(order, PROBATION, slots, lrd_slots_entry(slots, window->list.tail));
+  }
+  if (order->hand == LRD_NIL && lrd_queue_reaches(window, state->window_most)) {
+    order->hand = window->list.tail;
+    lrd_order_move(order, PROBATION, slots, lrd_slots_entry(slots, order->hand));
+  }
+}
+
+/// Whether the candidate deserves its place more than the victim.
+static bool admits(lrd_order *order, const lrd_entry *candidate, const lrd_entry *victim) {
+  tiny_state *state = order->state;
+  uint32_t candidate_uses = lrd_sketch_estimate(&state->sketch, order, candidate);
+  if (candidate_uses > lrd_sketch_estimate(&state->sketch, order, victim)) return true;
+  if (candidate_uses < lucky_estimate) return false;
+  state->random = state->random * 6364136223846793005u + 1442695040888963407u;
+  return (state->random >> 33) % lucky_chance == 0;
+}
+
+static uint32_t tiny_victim(lrd_order *order, lrd_pool *pool) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  order->steps += 2;
+  shift(order, slots);
+  uint32_t victim = lrd_queues_coldest(order, pool);
+  uint32_t candidate = order->hand;
+  if (candidate == LRD_NIL || victim == candidate) return victim;
+  bool admitted = admits(order, lrd_slots_entry(slots, candidate), lrd_slots_entry(slots, victim));
+  return admitted ? victim : candidate;
+}
+
+/// Stays in its queue behind what costs something there; else it goes where there is such a thing.
+static void tiny_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  bool window = order->queue[WINDOW].size.cost != 0;
+  bool probation = order->queue[PROBATION].size.cost != 0;
+  bool main = probation || order->queue[PROTECTED].size.cost != 0;
+  bool to_window = entry->queue == WINDOW ? window : !main;
+  int to_main = entry->queue == PROBATION && probation ? PROBATION : PROTECTED;
+  if (order->hand != LRD_NIL && lrd_slots_entry(slots, order->hand) == entry) order->hand = LRD_NIL;
+  lrd_order_move(order, (unsigned)(to_window ? WINDOW : to_main), slots, entry);
+}
+
+static const lrd_policy tiny_lfu = {
+    .name = "tinyLFU",
+    .hits_most = LRD_HITS_BATCHED,
+    .steps_most = 3 * moves_most + 2,
+    .state_bytes = sizeof(tiny_state),
+    .open = tiny_open,
+    .resize = divide,
+    .renewed = tiny_renewed,
+    .insert = tiny_insert,
+    .remove = tiny_remove,
+    .access = tiny_access,
+    .victim = tiny_victim,
+    .pass = tiny_pass,
+    LRD_POLICY_OF_QUEUES,
+    .check = lrd_queues_check,
+};
+
+const lrd_policy *lrd_policy_tiny_lfu(void) {
+  return &tiny_lfu;
+}

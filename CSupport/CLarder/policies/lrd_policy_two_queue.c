@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_policy_two_queue.c — 2Q, the full version: new entries pass a first-in-first-out queue, and
+ * only keys asked for again after they left it reach the main one, which is exact LRU.
+ *
+ *   new key ──▶ A1in (25 %, hits change nothing) ──▶ evicted, ghost in A1out (50 %)
+ *                                                        │ asked again
+ *                                      Am (LRU) ◀────────┘
+ *
+ * INVARIANTS  queue[0] is A1in, queue[1] is Am, queue[2] is empty. */
+#include "lrd_ghosts.h"
+#include "lrd_policies.h"
+
+enum { IN, MAIN };
+enum { in_percent = 25, out_percent = 50 };
+
+typedef struct two_state {
+  lrd_ghosts out;
+  lrd_amount in_most;
+} two_state;
+
+static void two_resize(lrd_order *order) {
+  two_state *state = order->state;
+  state->in_most = lrd_amount_percent(order->share, in_percent);
+}
+
+static void two_renewed(lrd_order *order) {
+  two_state *state = order->state;
+  lrd_ghosts_renewed(&state->out);
+}
+
+static void two_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  two_state *state = order->state;
+  bool known = lrd_ghosts_take(&state->out, order, entry);
+  lrd_order_add(order, known ? MAIN : IN, lrd_pool_slots(pool), entry, id);
+}
+
+static uint32_t two_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
+  two_state *state = order->state;
+  if (evicted && entry->queue == IN) {
+    lrd_ghosts_add(&state->out, order, entry, out_percent);
+  }
+  return lrd_order_remove(order, lrd_pool_slots(pool), entry);
+}
+
+static void two_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entries,
+                       uint32_t count) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  for (uint32_t i = 0; i < count; i++) {
+    if (entries[i]->queue == MAIN) lrd_order_move(order, MAIN, slots, entries[i]);
+  }
+}
+
+static uint32_t two_victim(lrd_order *order, lrd_pool *pool) {
+  (void)pool;
+  two_state *state = order->state;
+  const lrd_queue *in = &order->queue[IN], *main = &order->queue[MAIN];
+  order->steps++;
+  bool from_in = lrd_queue_exceeds(in, state->in_most) || main->list.tail == LRD_NIL;
+  return from_in ? in->list.tail : main->list.tail;
+}
+
+static void two_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_order_pass(order, lrd_pool_slots(pool), entry, entry->queue == MAIN ? IN : MAIN);
+}
+
+static const lrd_policy two_queue = {
+    .name = "twoQueue",
+    .hits_most = LRD_HITS_BATCHED,
+    .steps_most = 1,
+    .state_bytes = sizeof(two_state),
+    .resize = two_resize,
+    .renewed = two_renewed,
+    .insert = two_insert,
+    .remove = two_remove,
+    .access = two_access,
+    .victim = two_victim,
+    .pass = two_pass,
+    LRD_POLICY_OF_QUEUES,
+    .check = lrd_queues_check,
+};
+
+const lrd_policy *lrd_policy_two_queue(void) {
+  return &two_queue;
+}

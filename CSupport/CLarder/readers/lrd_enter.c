@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_enter.h"
+
+#include "lrd_lookup.h"
+
+void lrd_shard_leave(lrd_cache *cache, lrd_shard *shard) {
+  if (LRD_UNLIKELY(lrd_lock_release(&shard->lock))) lrd_request_visit(&cache->request);
+}
+
+void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry) {
+  if (cache->hits_most == LRD_HITS_BATCHED) {
+    cache->policy->access(&shard->order, &cache->pool, &entry, 1);
+  } else {
+    lrd_entry_count_hit(entry, cache->hits_most);
+  }
+}
+
+void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
+  if (entry) lrd_note_hit_locked(cache, shard, entry);
+  if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
+}
+
+bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
+  (void)shard;
+  if (!lane || !lrd_loans_left(lane)) return false;
+  // No second look at the table: the entry is linked, and whoever unlinks it takes the lock after
+  // this store.
+  lrd_hazard_set(&lane->thread->top->entry, entry);
+  lrd_loan_open(lane);
+  return true;
+}
+
+static lrd_entry *entry_or_null(lrd_cache *cache, uint32_t id) {
+  return id == LRD_NIL ? NULL : lrd_pool_entry(&cache->pool, id);
+}
+
+lrd_entry *lrd_order_first_locked(lrd_cache *cache, lrd_shard *shard, bool hottest) {
+  const lrd_policy *policy = cache->policy;
+  return entry_or_null(cache, hottest ? policy->hottest(&shard->order, &cache->pool)
+                                      : policy->coldest(&shard->order, &cache->pool));
+}
+
+lrd_entry *lrd_order_next_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry,
+                                 bool hottest) {
+  const lrd_policy *policy = cache->policy;
+  return entry_or_null(cache, hottest ? policy->colder(&shard->order, &cache->pool, entry)
+                                      : policy->hotter(&shard->order, &cache->pool, entry));
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_lane.h"
+
+#include "lrd_alloc.h"
+
+#include <string.h>
+
+_Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES];
+
+static lrd_lanes no_lanes = {.capacity = 0};
+
+static size_t lanes_bytes(uint32_t capacity) {
+  return sizeof(lrd_lanes) + capacity * sizeof(lrd_lane *);
+}
+
+void lrd_lanes_open(lrd_cache *cache) {
+  atomic_store_explicit(&cache->lanes, &no_lanes, memory_order_relaxed);
+}
+
+void lrd_lanes_close(lrd_cache *cache) {
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  for (uint32_t i = 0; i < lanes->capacity; i++) {
+    lrd_free(atomic_load_explicit(&lanes->lane[i], memory_order_relaxed), sizeof(lrd_lane),
+             _Alignof(lrd_lane));
+  }
+  while (lanes && lanes != &no_lanes) {
+    lrd_lanes *smaller = lanes->smaller;
+    lrd_free(lanes, lanes_bytes(lanes->capacity), _Alignof(lrd_lanes));
+    lanes = smaller;
+  }
+}
+
+void lrd_lanes_reset(lrd_cache *cache) {
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  for (uint32_t i = 0; i < lanes->capacity; i++) {
+    lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_relaxed);
+    if (!lane || (lrd_self && lane->thread == lrd_self)) continue;
+    lane->touches = 0;
+    lane->flush_at = LRD_BATCH;
+    lane->spares = 0;
+    lane->destroying = 0;
+    lane->deferred = false;
+  }
+}
+
+/// Makes the array of lanes at least `capacity` long. False without memory.
+static bool grow_lanes(lrd_cache *cache, uint32_t capacity) LRD_EXCLUDES(cache->admin) {
+  uint32_t rounded = 8;
+  while (rounded < capacity) rounded *= 2;
+  lrd_lanes *grown = lrd_alloc_zeroed(lanes_bytes(rounded), _Alignof(lrd_lanes));
+  if (!grown) return false;
+  grown->capacity = rounded;
+  lrd_lock_acquire(&cache->admin);
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  bool used = lanes->capacity < capacity;
+  if (used) {
+    for (uint32_t i = 0; i < lanes->capacity; i++) {
+      lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_relaxed);
+      atomic_store_explicit(&grown->lane[i], lane, memory_order_relaxed);
+    }
+    grown->smaller = lanes->capacity ? lanes : NULL;
+    atomic_store_explicit(&cache->lanes, grown, memory_order_release);
+  }
+  lrd_lock_release(&cache->admin);
+  if (!used) lrd_free(grown, lanes_bytes(rounded), _Alignof(lrd_lanes));
+  return true;
+}
+
+/// Makes the calling thread's lane and stores it in the cache's array.
+static lrd_lane *make_lane(lrd_cache *cache, uint32_t index) LRD_EXCLUDES(cache->admin) {
+  lrd_lane *lane = lrd_alloc_zeroed(sizeof *lane, _Alignof(lrd_lane));
+  if (!lane) return NULL;
+  lane->thread = lrd_self;
+  lane->flush_at = LRD_BATCH;
+  lrd_lock_acquire(&cache->admin);
+  // The array may have grown meanwhile; under the lock this is the one that stays.
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  atomic_store_explicit(&lanes->lane[index], lane, memory_order_release);
+  lrd_lock_release(&cache->admin);
+  return lane;
+}
+
+lrd_lane *lrd_lane_attach(lrd_cache *cache) {
+  if (!lrd_self && !lrd_thread_register()) return NULL;
+  uint32_t index = lrd_self->index;
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
+  if (index >= lanes->capacity && !grow_lanes(cache, index + 1)) return NULL;
+  lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
+  // Relaxed: the thread reads what it, or the one before it in this record, stored.
+  lrd_lane *lane = atomic_load_explicit(&lanes->lane[index], memory_order_relaxed);
+  if (!lane) lane = make_lane(cache, index);
+#if defined(__linux__)
+  bool hit_path = lrd_platform_asymmetric;
+#else
+  bool hit_path = true;
+#endif
+  if (lane && hit_path) {
+    lrd_near[cache->number % LRD_NEAR_LANES] = (lrd_near_lane){cache->number, lane};
+  }
+  return lane;
+}
+
+static bool on_shard(const lrd_cache *cache, const lrd_shard *shard, const lrd_touch *touch) {
+  return &cache->shards[(uint32_t)(touch->hash >> 16) & cache->shard_mask] == shard;
+}
+
+void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
+  lrd_entry *linked[LRD_BATCH_MOST];
+  uint32_t hits = 0, kept = 0;
+  lrd_table *root = lrd_shard_root_locked(shard);
+  bool sound = !cache->shard_mask && lane->sound_at == shard->unlinked;
+  for (uint32_t i = 0; i < lane->touches; i++) {
+    lrd_touch touch = lane->touch[i];
+    if (LRD_UNLIKELY(!on_shard(cache, shard, &touch))) {
+      lane->touch[kept++] = touch;
+    } else if (sound || lrd_table_holds_locked(root, touch.entry, touch.hash)) {
+      linked[hits++] = touch.entry;
+    }
+  }
+  cache->policy->access(&shard->order, &cache->pool, linked, hits);
+  lane->touches = kept;
+  lane->applied++;
+  lane->flush_at = LRD_BATCH;
+  lane->sound_at = shard->unlinked;
+}
+
+// Reached from the hit path: the policies' functions are called through pointers the compiler
+// cannot see into; they neither allocate nor wait, by the contract in lrd_policy.h.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wfunction-effects"
+void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
+  uint64_t shards = 0;
+  for (uint32_t i = 0; i < lane->touches; i++) {
+    shards |= (uint64_t)1 << ((uint32_t)(lane->touch[i].hash >> 16) & cache->shard_mask);
+  }
+  for (; shards; shards &= shards - 1) {
+    lrd_shard *shard = &cache->shards[__builtin_ctzll(shards)];
+    if (!lrd_lock_try(&shard->lock)) continue;
+    lrd_lane_apply_locked(cache, lane, shard);
+    // A mark left meanwhile is put back: the next holder, or the next try, will honour it.
+    if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
+  }
+  lane->flush_at = lane->touches < LRD_BATCH ? LRD_BATCH : lane->touches + LRD_BATCH / 4;
+  if (lane->touches + LRD_BATCH / 4 <= LRD_BATCH_MOST) return;
+  uint32_t dropped = lane->touches / 2;
+  memmove(lane->touch, lane->touch + dropped, (lane->touches - dropped) * sizeof(lrd_touch));
+  lane->touches -= dropped;
+  lane->flush_at = LRD_BATCH_MOST;
+  uint64_t before = atomic_load_explicit(&lane->dropped, memory_order_relaxed);
+  atomic_store_explicit(&lane->dropped, before + dropped, memory_order_relaxed);
+}
+#pragma clang diagnostic pop

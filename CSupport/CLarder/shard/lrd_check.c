@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_check.h"
+
+#include "lrd_growth.h"
+
+/// I1, first half, and I2: everything in the order is linked and in the table.
+static void check_order(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool)
+    LRD_REQUIRES(shard->lock) {
+  uint64_t count = 0;
+  unsigned __int128 cost = 0;
+  uint32_t before = LRD_NIL;
+  lrd_table *root = lrd_shard_root_locked(shard);
+  for (uint32_t id = policy->hottest(&shard->order, pool); id != LRD_NIL; count++) {
+    lrd_entry *entry = lrd_pool_entry(pool, id);
+    LRD_CHECK(entry->state == LRD_ENTRY_LINKED);
+    LRD_CHECK(policy->hotter(&shard->order, pool, entry) == before);
+    lrd_place place;
+    LRD_CHECK(lrd_table_find_locked(root, entry, lrd_entry_place(entry), &place));
+    cost += entry->cost;
+    LRD_CHECK(count <= shard->count);
+    before = id;
+    id = policy->colder(&shard->order, pool, entry);
+  }
+  LRD_CHECK(policy->coldest(&shard->order, pool) == before);
+  LRD_CHECK(count == shard->count);
+  LRD_CHECK(cost == shard->cost);
+  policy->check(&shard->order, pool);
+}
+
+/// I5, for one slot of a main bucket.
+static void check_hints(lrd_table *table, uint64_t index, int slot) {
+  uint64_t word = atomic_load_explicit(&table->bucket[index].slots[slot], memory_order_relaxed);
+  uint32_t count = word ? table->references->count : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t address = lrd_entry_refers_to(lrd_table_entry(word), table->references->at[i]);
+    const lrd_hints *hints = &table->hints[index * count + i];
+    uint32_t low = atomic_load_explicit(&hints->low[slot], memory_order_relaxed);
+    LRD_CHECK(low == (uint32_t)(address >> 4));
+  }
+}
+
+static void check_buckets(lrd_table *table, uint64_t first, uint64_t end) {
+  for (uint64_t i = first; i < end; i++) {
+    for (int slot = 0; slot < LRD_BUCKET_SLOTS; slot++) check_hints(table, i, slot);
+  }
+}
+
+/// I1, second half, I3, I5 and I6: the table holds nothing else.
+static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
+  uint64_t linked = 0;
+  for (uint64_t i = 0; i < root->buckets; i++) {
+    uint64_t length = lrd_table_chain_length_locked(root, i);
+    uint64_t link = atomic_load_explicit(&root->bucket[i].link, memory_order_relaxed);
+    LRD_CHECK(((link & LRD_LINK_MOVED) != 0) == (i < root->moved));
+    LRD_CHECK(i >= root->moved || length == 0);
+    linked += length;
+  }
+  check_buckets(root, root->moved, root->buckets);
+  if (next) check_buckets(next, 0, next->ready);
+  for (uint64_t i = 0; next && i < next->ready; i++) {
+    linked += lrd_table_chain_length_locked(next, i);
+  }
+  LRD_CHECK(next || root->moved == 0);
+  LRD_CHECK(shard->at_ease == lrd_growth_ease_locked(shard));
+  LRD_CHECK(linked == shard->count);
+}
+
+void lrd_shard_check(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool) {
+  lrd_lock_acquire(&shard->lock);
+  check_order(shard, policy, pool);
+  check_table(shard);
+  lrd_limbo_check_locked(&shard->limbo, pool);
+  lrd_lock_release(&shard->lock);
+}
+
+void lrd_cache_check(lrd_cache *cache) {
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard_check(&cache->shards[i], cache->policy, &cache->pool);
+  }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_growth.h"
+
+/// Buckets of a growing table that one insertion moves.
+static const int buckets_per_insertion = 2;
+
+/// The size of the table after one of so many buckets: twice that, or less if less is enough for
+/// the entries the shard may hold. Of these, some shards hold more than others by chance: by the
+/// root of their number, which a 32nd and 64 more are a few times of.
+static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
+  uint64_t share = shard->order.share.count;
+  if (share == LRD_UNBOUNDED) return buckets * 2;
+  uint64_t enough = (share + share / 32 + 64) / LRD_TABLE_LOAD + 1;
+  return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
+}
+
+/// Entries at which the successor of a large table is made beforehand. More than a table can hold
+/// when it is small, or holds what the shard may hold.
+static uint64_t foresight_of(const lrd_shard *shard, const lrd_table *table) {
+  uint64_t full = table->buckets * LRD_TABLE_LOAD;
+  uint64_t share = shard->order.share.count;
+  bool is_enough = share != LRD_UNBOUNDED && share + share / 32 + 64 <= full;
+  return !lrd_table_is_large(table->buckets) || is_enough ? UINT64_MAX : full - full / 8;
+}
+
+uint64_t lrd_growth_ease_locked(lrd_shard *shard) {
+  const lrd_table *root = lrd_shard_root_locked(shard);
+  uint64_t full = root->buckets * LRD_TABLE_LOAD, foresight = foresight_of(shard, root);
+  bool moves = lrd_growth_moves_locked(shard);
+  return moves || root == &lrd_table_empty ? 0 : foresight < full ? foresight : full;
+}
+
+static void set_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  shard->at_ease = lrd_growth_ease_locked(shard);
+}
+
+void lrd_growth_resize_locked(lrd_shard *shard, const lrd_policy *policy, lrd_amount share) {
+  shard->order.share = share;
+  set_ease_locked(shard);
+  if (policy->resize) policy->resize(&shard->order);
+}
+
+/// Publishes the table that readers start from.
+static void set_root(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock) {
+  atomic_store_explicit(&shard->root, table, memory_order_release);
+  atomic_store_explicit(&shard->bucket, (uintptr_t)table->bucket, memory_order_relaxed);
+  atomic_store_explicit(&shard->buckets, table->buckets, memory_order_relaxed);
+  atomic_store_explicit(&shard->hints, (uintptr_t)table->hints, memory_order_relaxed);
+  set_ease_locked(shard);
+}
+
+static void retire_table(lrd_shard *shard, lrd_table *table) {
+  if (table == &lrd_table_empty) return;
+  lrd_limbo_add_table_locked(&shard->limbo, table);
+}
+
+void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  if (root == &lrd_table_empty) {
+    set_root(shard, table);
+  } else {
+    atomic_store_explicit(&root->next, table, memory_order_release);
+    set_ease_locked(shard);
+  }
+}
+
+bool lrd_growth_move_locked(lrd_shard *shard, int buckets) {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  for (int i = 0; i < buckets && root->moved < root->buckets; i++) {
+    if (!lrd_table_move_bucket_locked(root)) return false;
+  }
+  if (root->moved == root->buckets) {
+    lrd_table *next = lrd_shard_next_locked(shard);
+    set_root(shard, next);
+    retire_table(shard, root);
+  }
+  return true;
+}
+
+void lrd_growth_leave_locked(lrd_shard *shard) {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_table *next = lrd_shard_next_locked(shard);
+  // Readers that found an entry through the old root look at the root again before they follow it.
+  set_root(shard, &lrd_table_empty);
+  retire_table(shard, root);
+  if (next) retire_table(shard, next);
+}
+
+static bool is_oversized(const lrd_shard *shard, const lrd_table *table) {
+  return table->buckets > 16 && shard->count < table->buckets * LRD_TABLE_LOAD / 8;
+}
+
+bool lrd_growth_is_oversized_locked(lrd_shard *shard) {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_table *next = lrd_shard_next_locked(shard);
+  return is_oversized(shard, next ? next : root);
+}
+
+/// Uses the memory in `supply` when it is still wanted.
+static void use_supply_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_table *next = lrd_shard_next_locked(shard);
+  bool used = false;
+  if (supply->held == LRD_SUPPLY_TABLE) {
+    lrd_table *table = supply->memory;
+    bool wanted = root == &lrd_table_empty ? table->ready == table->buckets
+                                           : !next && table->buckets > root->buckets;
+    if (wanted) lrd_growth_start_locked(shard, table);
+    used = wanted;
+  } else if (supply->held == LRD_SUPPLY_OVERFLOW &&
+             (supply->table == root || supply->table == next)) {
+    used = lrd_table_add_overflow_locked(supply->table, supply->memory, supply->held_size);
+  }
+  if (used) supply->held = LRD_SUPPLY_NOTHING;
+}
+
+static bool ask_table(lrd_supply *supply, uint64_t buckets, bool optional) {
+  supply->wanted = LRD_SUPPLY_TABLE;
+  supply->size = buckets;
+  supply->optional = optional;
+  return false;
+}
+
+static bool ask_overflow(lrd_supply *supply, lrd_table *table, bool optional) {
+  supply->wanted = LRD_SUPPLY_OVERFLOW;
+  supply->table = table;
+  supply->size = lrd_table_next_chunk_bytes(table);
+  supply->optional = optional;
+  return false;
+}
+
+bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply) {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_table *next = lrd_shard_next_locked(shard);
+  if (!next) {
+    bool grows = shard->count >= foresight_of(shard, root);
+    if (!grows && !is_oversized(shard, root)) return true;
+    uint64_t wanted =
+        grows ? buckets_after(shard, root->buckets) : shard->count * 2 / LRD_TABLE_LOAD + 4;
+    // Some entries may have come since a smaller table was asked for. And what was supplied for
+    // growth would not shrink one that was trimmed meanwhile.
+    uint64_t least = grows ? wanted : wanted - wanted / 4;
+    bool supplied = supply->held == LRD_SUPPLY_TABLE && supply->held_size >= least;
+    if (!supplied || (supply->held_size > root->buckets) != grows) {
+      return ask_table(supply, wanted, true);
+    }
+    next = supply->memory;
+    lrd_growth_start_locked(shard, next);
+    supply->held = LRD_SUPPLY_NOTHING;
+  }
+  use_supply_locked(shard, supply);
+  return lrd_growth_move_locked(shard, buckets) || ask_overflow(supply, next, true);
+}
+
+/// Puts supplied memory in the place of the policy's history; what was there is left in `supply`.
+static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd_supply *supply)
+    LRD_REQUIRES(shard->lock) {
+  lrd_history *history = &shard->order.history;
+  if (supply->held_size != history->wanted) return;
+  lrd_history old = *history;
+  history->memory = supply->memory;
+  history->bytes = supply->held_size;
+  supply->held = old.memory ? LRD_SUPPLY_HISTORY : LRD_SUPPLY_NOTHING;
+  supply->memory = old.memory;
+  supply->held_size = old.bytes;
+  policy->renewed(&shard->order);
+}
+
+bool lrd_growth_prepare_slow_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
+                                    lrd_supply *supply) {
+  use_supply_locked(shard, supply);
+  const lrd_history *history = &shard->order.history;
+  if (LRD_UNLIKELY(history->wanted != history->bytes)) {
+    if (supply->held == LRD_SUPPLY_HISTORY) renew_history_locked(shard, policy, supply);
+    if (history->wanted != history->bytes && !supply->declined) {
+      supply->wanted = LRD_SUPPLY_HISTORY;
+      supply->size = history->wanted;
+      supply->optional = true;
+      return false;
+    }
+  }
+  lrd_table *root = lrd_shard_root_locked(shard);
+  if (root == &lrd_table_empty) return ask_table(supply, LRD_FIRST_BUCKETS, false);
+  if (!supply->declined) {
+    lrd_table *next = lrd_shard_next_locked(shard);
+    if (next) {
+      if (!lrd_growth_move_locked(shard, buckets_per_insertion)) {
+        return ask_overflow(supply, next, true);
+      }
+    } else if (shard->count == foresight_of(shard, root)) {
+      supply->tidy = true;
+    } else if (shard->count >= root->buckets * LRD_TABLE_LOAD) {
+      return ask_table(supply, buckets_after(shard, root->buckets), true);
+    }
+  }
+  lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);
+  if (lrd_table_overflow_left_locked(home) == 0) return ask_overflow(supply, home, false);
+  return true;
+}

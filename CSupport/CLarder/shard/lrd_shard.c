@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_shard.h"
+
+#include "lrd_alloc.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#if UINTPTR_MAX == UINT64_MAX
+_Static_assert(offsetof(lrd_shard, order.share) - offsetof(lrd_shard, lock) == LRD_LINE_PAIR,
+               "what every change writes is in two lines");
+_Static_assert(offsetof(lrd_shard, counters) % 64 == 0 &&
+                   offsetof(lrd_shard, limbo.hazards) - offsetof(lrd_shard, counters) <=
+                       LRD_LINE_PAIR,
+               "and in two more");
+#endif
+
+bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared,
+                    const lrd_references *references) {
+  memset(shard, 0, sizeof *shard);
+  shard->references = references;
+  atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_relaxed);
+  lrd_order *order = &shard->order;
+  lrd_order_clear(order);
+  order->shared = shared;
+  if (policy->state_bytes) {
+    order->state = lrd_alloc_zeroed(policy->state_bytes, LRD_STATE_ALIGNMENT);
+    if (!order->state) return false;
+  }
+  if (policy->open) policy->open(order);
+  return true;
+}
+
+void lrd_shard_close(lrd_shard *shard, const lrd_policy *policy) {
+  lrd_order *order = &shard->order;
+  lrd_free(order->state, policy->state_bytes, LRD_STATE_ALIGNMENT);
+  lrd_free(order->history.memory, order->history.bytes, LRD_STATE_ALIGNMENT);
+  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
+  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  lrd_table_destroy(root);
+  if (next) lrd_table_destroy(next);
+  while (shard->limbo.tables) {
+    lrd_table *table = shard->limbo.tables;
+    shard->limbo.tables = table->retired_next;
+    lrd_table_destroy(table);
+  }
+}
+
+void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                           lrd_entry *entry, uint64_t hash) {
+  uint32_t id = entry->prev;
+  entry->state = LRD_ENTRY_LINKED;
+  policy->insert(&shard->order, pool, entry, id);
+  shard->count++;
+  shard->cost += entry->cost;
+  lrd_table_insert_locked(lrd_shard_root_locked(shard), entry, hash);
+}
+
+static void leave_order_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                               lrd_entry *entry, uint8_t reason, lrd_chain *removed)
+    LRD_REQUIRES(shard->lock) {
+  bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
+  if (entry->state == LRD_ENTRY_LINKED) {
+    entry->prev = policy->remove(&shard->order, pool, entry, evicted);
+  }
+  entry->state = reason;
+  shard->count--;
+  shard->unlinked++;
+  shard->cost -= entry->cost;
+  lrd_chain_add(removed, entry);
+}
+
+void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                             lrd_entry *entry, uint8_t reason, lrd_chain *removed) {
+  lrd_place place;
+  uint64_t hash = lrd_entry_place(entry);
+  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), entry, hash, &place);
+  LRD_ASSERT(found);
+  if (found) lrd_table_remove_locked(&place);
+  leave_order_locked(shard, policy, pool, entry, reason, removed);
+}
+
+void lrd_shard_displace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                               lrd_entry *entry) {
+  entry->prev = policy->remove(&shard->order, pool, entry, false);
+  entry->state = LRD_ENTRY_DISPLACED;
+}
+
+void lrd_shard_restore_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                              lrd_entry *entry) {
+  entry->state = LRD_ENTRY_LINKED;
+  lrd_entry_set_bits(entry, 0);
+  policy->insert(&shard->order, pool, entry, entry->prev);
+}
+
+void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                              lrd_entry *old, lrd_entry *entry, uint64_t hash, lrd_chain *removed) {
+  lrd_place place;
+  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), old, hash, &place);
+  LRD_ASSERT(found);
+  uint32_t id = entry->prev;
+  entry->state = LRD_ENTRY_LINKED;
+  if (old->state == LRD_ENTRY_DISPLACED) {
+    policy->insert(&shard->order, pool, entry, id);
+  } else {
+    old->prev = policy->replace(&shard->order, pool, old, entry, id);
+  }
+  shard->cost += entry->cost;
+  shard->cost -= old->cost;
+  shard->unlinked++;
+  old->state = LRD_REMOVED_REPLACED;
+  lrd_chain_add(removed, old);
+  if (found) lrd_table_replace_locked(&place, entry, hash);
+}
+
+void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_order *order) {
+  *order = shard->order;
+  lrd_order_clear(&shard->order);
+  if (policy->open) policy->open(&shard->order);
+  shard->counters.removals += shard->count;
+  shard->unlinked += shard->count;
+  shard->count = 0;
+  shard->cost = 0;
+}
+
+void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
+                        lrd_chain *removed) {
+  for (uint32_t id; (id = policy->drain(order, pool)) != LRD_NIL;) {
+    lrd_entry *entry = lrd_pool_entry(pool, id);
+    entry->prev = id;
+    entry->state = reason;
+    lrd_chain_add(removed, entry);
+  }
+}

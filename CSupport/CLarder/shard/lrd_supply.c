@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_supply.h"
+
+#include "lrd_alloc.h"
+#include "lrd_order.h"
+
+static size_t alignment_of(lrd_supply_kind kind) {
+  return kind == LRD_SUPPLY_HISTORY ? LRD_STATE_ALIGNMENT : _Alignof(lrd_bucket);
+}
+
+void lrd_supply_drop(lrd_supply *supply) {
+  if (supply->held == LRD_SUPPLY_TABLE) {
+    lrd_table_destroy(supply->memory);
+  } else if (supply->held != LRD_SUPPLY_NOTHING) {
+    lrd_free(supply->memory, supply->held_size, alignment_of(supply->held));
+  }
+  supply->held = LRD_SUPPLY_NOTHING;
+  supply->memory = NULL;
+}
+
+static void *make(const lrd_supply *supply, const lrd_references *references) {
+  if (supply->wanted == LRD_SUPPLY_TABLE) {
+    lrd_table *table = lrd_table_create(supply->size, references);
+    if (table && supply->size <= LRD_FIRST_BUCKETS) lrd_table_make_ready(table);
+    return table;
+  }
+  // A table that can have no more overflow buckets wants none.
+  if (!supply->size) return NULL;
+  size_t alignment = alignment_of(supply->wanted);
+  return supply->wanted == LRD_SUPPLY_HISTORY ? lrd_alloc_zeroed(supply->size, alignment)
+                                              : lrd_alloc(supply->size, alignment);
+}
+
+bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references) {
+  lrd_supply_drop(supply);
+  supply->memory = make(supply, references);
+  if (!supply->memory) return false;
+  supply->held = supply->wanted;
+  supply->held_size = supply->size;
+  return true;
+}

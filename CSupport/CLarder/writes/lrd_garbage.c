@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_garbage.h"
+
+#include "lrd_enter.h"
+#include "lrd_grace.h"
+#include "lrd_hazards.h"
+
+/// Entries that one destruction loop takes over from inner calls.
+enum { deferred_most = 256 };
+
+/// A large table takes the system long to free, and is left to the background thread.
+static bool leaves_tables_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  const lrd_table *table = shard->limbo.tables;
+  return table && lrd_table_is_large(table->buckets) && !table->retired_next &&
+         !lrd_request_is_unheard();
+}
+
+static void take_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage, uint32_t most)
+    LRD_REQUIRES(shard->lock) {
+  lrd_limbo_take_locked(&shard->limbo, &cache->pool, &cache->entry_references, most,
+                        &garbage->free);
+  garbage->unsettled |= lrd_limbo_waits_locked(&shard->limbo);
+}
+
+/// lrd_garbage_add_locked() past the observer.
+static void retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                          lrd_chain *removed) LRD_REQUIRES(shard->lock) {
+  lrd_limbo *limbo = &shard->limbo;
+  // A change destroys as many entries as it has removed: an allocator that keeps freed memory at
+  // hand then serves insertions from it. More at once overflow what it keeps, and the insertions
+  // after that find nothing there.
+  uint32_t due = removed->count ? removed->count : 1;
+  if (!removed->head && !lrd_limbo_waits_locked(limbo)) return;
+  garbage->home = shard;
+  if (lrd_thread_is_solitary()) {
+    lrd_limbo_add_alone_locked(limbo, &cache->pool, removed, &garbage->free);
+    if (LRD_LIKELY(!lrd_limbo_waits_locked(limbo))) return;
+  } else {
+    lrd_amount bound = lrd_garbage_bound_locked(cache, shard);
+    garbage->fence |= lrd_limbo_add_locked(limbo, removed, bound, &garbage->scan);
+    if (lrd_limbo_is_behind_locked(limbo, bound)) due += LRD_DESTROY_STEP;
+  }
+  if (!leaves_tables_locked(shard)) lrd_limbo_scan_tables_locked(limbo, &garbage->scan);
+  take_locked(cache, shard, garbage, due);
+}
+
+void lrd_garbage_add_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                            lrd_chain *removed) {
+  if (cache->observed && removed->head) {
+    garbage->home = shard;
+    lrd_chain_append(&garbage->removed, removed);
+  } else {
+    retire_locked(cache, shard, garbage, removed);
+  }
+}
+
+static lrd_shard *home_of(lrd_cache *cache, const lrd_garbage *garbage) {
+  return garbage->home ? garbage->home : &cache->shards[0];
+}
+
+void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage) {
+  if (!garbage->removed.head) return;
+  lrd_shard *shard = home_of(cache, garbage);
+  lrd_shard_enter(cache, NULL, shard);
+  retire_locked(cache, shard, garbage, &garbage->removed);
+  lrd_shard_leave(cache, shard);
+}
+
+/// Returns a scan to a limbo.
+static void return_scan(lrd_cache *cache, lrd_garbage *garbage, lrd_scan *scan,
+                        const lrd_hazards *hazards) {
+  lrd_shard *shard = home_of(cache, garbage);
+  lrd_shard_enter(cache, NULL, shard);
+  if (!lrd_limbo_return_locked(&shard->limbo, scan, hazards)) {
+    lrd_shard_leave(cache, shard);
+    lrd_scan_sort(scan, hazards, &cache->pool);
+    lrd_shard_enter(cache, NULL, shard);
+    lrd_limbo_return_locked(&shard->limbo, scan, hazards);
+  }
+  garbage->unsettled |= lrd_limbo_waits_locked(&shard->limbo);
+  lrd_shard_leave(cache, shard);
+}
+
+/// Runs a scan and returns what came of it.
+static void run_scan(lrd_cache *cache, lrd_garbage *garbage) {
+  lrd_scan scan = garbage->scan;
+  garbage->scan = (lrd_scan){0};
+  lrd_hazards hazards;
+  lrd_scan_run(&scan, &hazards);
+  if (scan.urgent) lrd_scan_sort(&scan, &hazards, &cache->pool);
+  garbage->owes |= scan.urgent;
+  return_scan(cache, garbage, &scan, &hazards);
+  lrd_hazards_discard(&hazards);
+}
+
+/// Leaves what this garbage was to destroy to the loops that run.
+static void defer(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
+  lane->deferred = true;
+  garbage->owes = false;
+  if (!garbage->free.head) return;
+  lrd_shard *shard = &cache->shards[0];
+  lrd_shard_enter(cache, NULL, shard);
+  lrd_limbo_put_first_locked(&shard->limbo, &garbage->free);
+  lrd_shard_leave(cache, shard);
+}
+
+/// Takes one entry that inner calls have left. After many, the rest goes to the background thread.
+static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
+  if (++garbage->deferred > deferred_most) {
+    lane->deferred = false;
+    lrd_request_visit(&cache->request);
+    return;
+  }
+  lrd_shard *shard = &cache->shards[0];
+  lrd_shard_enter(cache, NULL, shard);
+  take_locked(cache, shard, garbage, 1);
+  lane->deferred = shard->limbo.batch.head != NULL;
+  lrd_shard_leave(cache, shard);
+}
+
+/// Takes a handful of what is above the bound, while something is. The calls that destructions make
+/// take from the same batch.
+static void take_owed(lrd_cache *cache, lrd_garbage *garbage) {
+  lrd_shard *shard = home_of(cache, garbage);
+  lrd_shard_enter(cache, NULL, shard);
+  lrd_amount bound = lrd_garbage_bound_locked(cache, shard);
+  garbage->owes = lrd_limbo_is_behind_locked(&shard->limbo, bound);
+  if (garbage->owes) take_locked(cache, shard, garbage, LRD_DESTROY_STEP);
+  lrd_shard_leave(cache, shard);
+}
+
+/// Leaves what stays in limbos to the background thread.
+static void request_rest(lrd_cache *cache, lrd_garbage *garbage) {
+  if (garbage->unsettled) lrd_request_visit(&cache->request);
+  garbage->unsettled = false;
+}
+
+static lrd_entry *find_next(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
+  bool scans = garbage->scan.entries.head || garbage->scan.tables;
+  // A scan of what is not fenced runs a fence, too.
+  if (garbage->fence && (!scans || garbage->scan.fenced)) lrd_grace_fence();
+  garbage->fence = false;
+  if (scans) run_scan(cache, garbage);
+  if (!garbage->free.head && !garbage->owes && !garbage->destroys) return NULL;
+  if (lane && !garbage->destroys) {
+    if (lane->destroying == LRD_NESTED_MOST) {
+      defer(cache, lane, garbage);
+      return NULL;
+    }
+    lane->destroying++;
+  }
+  if (!garbage->free.head && garbage->owes) take_owed(cache, garbage);
+  if (!garbage->free.head && lane && lane->deferred) take_deferred(cache, lane, garbage);
+  lrd_entry *entry = lrd_chain_take(&garbage->free, &cache->pool);
+  garbage->destroys = entry != NULL;
+  if (lane && !entry) lane->destroying--;
+  return entry;
+}
+
+lrd_entry *lrd_garbage_next_slow(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
+  lrd_entry *entry = find_next(cache, lane, garbage);
+  request_rest(cache, garbage);
+  return entry;
+}
+
+void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage) {
+  lrd_scan scan = {0};
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard *shard = &cache->shards[i];
+    lrd_shard_enter(cache, NULL, shard);
+    lrd_limbo_scan_all_locked(&shard->limbo, &scan);
+    lrd_shard_leave(cache, shard);
+  }
+  if (!scan.entries.head && !scan.tables) return;
+  lrd_hazards hazards;
+  lrd_scan_run(&scan, &hazards);
+  lrd_scan_sort(&scan, &hazards, &cache->pool);
+  lrd_chain_append(&garbage->free, &scan.entries);
+  if (scan.held.head || scan.tables) return_scan(cache, garbage, &scan, &hazards);
+  lrd_hazards_discard(&hazards);
+}
+
+void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage) {
+  void *batch = NULL;
+  for (lrd_entry *entry; (entry = lrd_chain_take(&garbage->free, &cache->pool));) {
+    cache->hooks.destroy(cache->hooks.context, entry, &batch);
+    lrd_slot_give(cache, NULL, entry);
+  }
+  if (batch) cache->hooks.finish(cache->hooks.context, batch);
+}

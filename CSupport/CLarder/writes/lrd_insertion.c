@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_insertion.c — the protocol of lrd_insertion_finish(), all of it under the shard's lock:
+ *
+ *   Step 1. Refuse an entry that costs more than the whole limit. Its key's old value goes.
+ *   Step 2. Make room in the table. What memory that takes is fetched outside the lock: AGAIN.
+ *   Step 3. Note a replacement as a use. Where order follows use, the old value then goes last.
+ *   Step 4. Exchange room: evict until what is freed, and what the limits leave, is enough for the
+ *           entry. After many victims, or where none is left, go on with more room: AGAIN.
+ *   Step 5. Publish the entry, in the place of the old one if there is one.
+ *   Step 6. Hand on what was unlinked, and unlock. */
+#include "lrd_insertion.h"
+
+#include "lrd_evict.h"
+#include "lrd_growth.h"
+
+/// Entries evicted under one lock at most, so that no insertion holds it for long.
+enum { evictions_per_lock = 32 };
+
+void lrd_insertion_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint64_t hash) {
+  lrd_shard_enter(cache, lane, shard);
+  if (shard->full) lrd_evict_prefetch_locked(cache, shard, hash);
+}
+
+void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
+  lrd_shard_leave(cache, shard);
+  lrd_supply_drop(&insertion->supply);
+}
+
+/// Gives back the room of what was unlinked, and hands it on.
+static void give_up_locked(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
+                           lrd_chain *unlinked) LRD_REQUIRES(shard->lock) {
+  lrd_budget_release_chain(&cache->budget, &cache->pool, unlinked);
+  lrd_garbage_add_locked(cache, shard, &insertion->garbage, unlinked);
+}
+
+/// Step 1, for an entry that is too costly.
+static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
+                         lrd_entry *old) LRD_RELEASE(shard->lock) {
+  lrd_chain removed = {0};
+  shard->counters.refusals++;
+  if (old) {
+    lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_BY_CALL, &removed);
+    shard->counters.removals++;
+  }
+  give_up_locked(cache, shard, insertion, &removed);
+  lrd_insertion_abandon(cache, shard, insertion);
+  return LRD_TOO_COSTLY;
+}
+
+/// Step 2, where memory is missing.
+static lrd_result fetch(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
+    LRD_RELEASE(shard->lock) {
+  lrd_supply *supply = &insertion->supply;
+  lrd_shard_leave(cache, shard);
+  if (lrd_supply_fetch(supply, &cache->entry_references)) return LRD_AGAIN;
+  supply->declined = supply->optional;
+  return supply->optional ? LRD_AGAIN : LRD_OUT_OF_MEMORY;
+}
+
+/// Step 4, where the other shards have to make room: evicts a few entries from one that has some.
+static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertion,
+                       lrd_shortage shortage) {
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
+    lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
+    lrd_chain victims = {0};
+    lrd_shard_enter(cache, lane, shard);
+    int wanted = shortage == LRD_COUNT_SHORT ? 1 : 4;
+    while (wanted-- &&
+           lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, shortage, &victims)) {
+    }
+    bool found = victims.head;
+    give_up_locked(cache, shard, insertion, &victims);
+    lrd_shard_leave(cache, shard);
+    if (found) return;
+  }
+  // All room is reserved by insertions that are about to publish.
+  lrd_yield();
+}
+
+/// Step 4, where the victims do not suffice: leaves the lock with what was evicted so far, to go on
+/// with more room. `exhausted`: the shard has no victim that would help.
+static lrd_result go_on(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
+                        lrd_insertion *insertion, lrd_entry *old, lrd_chain *victims,
+                        lrd_shortage shortage, bool exhausted) LRD_RELEASE(shard->lock) {
+  // An old value that costs nothing would go in vain, and where such are passed over it stays while
+  // room is sought in other shards.
+  bool gives_way = old && (old->cost || !cache->policy->pass);
+  if (exhausted && gives_way) {
+    // Nothing else here frees cost, and the new value is too large beside other shards' entries.
+    lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_REPLACED, victims);
+    shard->counters.removals++; // until the new value is stored, if it is
+    insertion->replaced = true;
+  } else if (old && old->state == LRD_ENTRY_DISPLACED) {
+    lrd_shard_restore_locked(shard, cache->policy, &cache->pool, old);
+  }
+  give_up_locked(cache, shard, insertion, victims);
+  lrd_shard_leave(cache, shard);
+  if (exhausted && !gives_way) steal_room(cache, lane, insertion, shortage);
+  return LRD_AGAIN;
+}
+
+/// Step 5.
+static void publish_locked(lrd_cache *cache, lrd_shard *shard, const lrd_insertion *insertion,
+                           lrd_entry *entry, lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
+    LRD_REQUIRES(shard->lock) {
+  lrd_counters *counters = &shard->counters;
+  shard->full = unlinked->head != NULL;
+  if (old) {
+    lrd_shard_replace_locked(shard, cache->policy, &cache->pool, old, entry, hash, unlinked);
+    counters->replacements++;
+    return;
+  }
+  lrd_shard_link_locked(shard, cache->policy, &cache->pool, entry, hash);
+  if (insertion->replaced) {
+    counters->removals--;
+    counters->replacements++;
+  } else {
+    counters->insertions++;
+  }
+}
+
+lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
+                                lrd_insertion *insertion, lrd_entry *entry, lrd_entry *old,
+                                uint64_t hash) {
+  // Step 1. Refuse.
+  uint64_t cost_limit = lrd_cache_cost_limit(cache);
+  if (cost_limit && entry->cost > cost_limit) return refuse(cache, shard, insertion, old);
+
+  // Step 2. Make room in the table.
+  lrd_supply *supply = &insertion->supply;
+  if (!lrd_growth_prepare_locked(shard, cache->policy, hash, supply)) {
+    return fetch(cache, shard, insertion);
+  }
+  insertion->garbage.unsettled |= supply->tidy;
+
+  // Step 3. Note a replacement, in the first of several rounds.
+  if (old && !insertion->noted) lrd_note_hit_locked(cache, shard, old);
+  insertion->noted |= old != NULL;
+
+  // Step 4. Exchange room.
+  lrd_chain unlinked = {0};
+  uint64_t freed = old ? 1 : 0, freed_cost = old ? old->cost : 0;
+  lrd_shortage shortage;
+  while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost, entry->cost)) !=
+         LRD_ROOM) {
+    // Half the range is left for the next cost, so that the sum cannot overflow.
+    bool more = unlinked.count < evictions_per_lock && freed_cost <= INT64_MAX;
+    if (!more || !lrd_evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, &unlinked)) {
+      return go_on(cache, lane, shard, insertion, old, &unlinked, shortage, more);
+    }
+    freed++;
+    freed_cost += unlinked.tail->cost;
+  }
+
+  // Step 5. Publish.
+  publish_locked(cache, shard, insertion, entry, old, hash, &unlinked);
+  // This thread's batch of hits was applied at the beginning, so it is as sound after its own
+  // evictions; but not what a lookup around this call has found.
+  if (lane) {
+    lane->sound_at = shard->unlinked;
+    lane->applied++;
+  }
+
+  // Step 6. Hand on and unlock.
+  lrd_garbage_add_locked(cache, shard, &insertion->garbage, &unlinked);
+  bool adjust = shard->order.adjust;
+  lrd_shard_leave(cache, shard);
+  if (supply->held != LRD_SUPPLY_NOTHING) lrd_supply_drop(supply);
+  if (LRD_UNLIKELY(adjust)) {
+    cache->policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), cache->shard_mask + 1);
+  }
+  return old || insertion->replaced ? LRD_REPLACED : LRD_INSERTED;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_removal.h"
+
+#include "lrd_growth.h"
+
+/// What an eviction counts as that the layer above has chosen: by cost where that is the limit
+/// which is short, or the only one there is.
+static int kind_chosen(lrd_budget *budget) {
+  uint64_t limit = atomic_load_explicit(&budget->count_limit, memory_order_relaxed);
+  bool counted = limit && atomic_load_explicit(&budget->count, memory_order_relaxed) >= limit;
+  bool costly = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
+  return costly && !counted ? LRD_EVICTED_BY_COST : LRD_EVICTED_BY_COUNT;
+}
+
+void lrd_removal_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
+                               lrd_chain *removed) {
+  lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, entry, reason, removed);
+  if (reason == LRD_REMOVED_LIMIT) {
+    shard->counters.evictions[kind_chosen(&cache->budget)]++;
+  } else if (reason == LRD_REMOVED_TRIM) {
+    shard->counters.evictions[LRD_EVICTED_BY_TRIM]++;
+  } else {
+    shard->counters.removals++;
+  }
+}
+
+void lrd_removal_finish(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                        lrd_chain *removed) {
+  lrd_budget_release_chain(&cache->budget, &cache->pool, removed);
+  lrd_garbage_add_locked(cache, shard, garbage, removed);
+  garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
+  lrd_shard_leave(cache, shard);
+}
+
+void lrd_removal_of_one(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                        lrd_entry *entry) {
+  lrd_chain removed = {0};
+  lrd_removal_unlink_locked(cache, shard, entry, LRD_REMOVED_BY_CALL, &removed);
+  lrd_removal_finish(cache, shard, garbage, &removed);
+}
+
+void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
+                        lrd_garbage *garbage) LRD_UNCHECKED_LOCKS {
+  lrd_order orders[LRD_SHARDS_MOST];
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) lrd_shard_enter(cache, lane, &cache->shards[i]);
+  uint64_t count = 0;
+  unsigned __int128 cost = 0;
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard *shard = &cache->shards[i];
+    count += shard->count;
+    cost += shard->cost;
+    lrd_growth_leave_locked(shard);
+    lrd_shard_empty_locked(shard, cache->policy, &orders[i]);
+  }
+  lrd_budget_release(&cache->budget, count, (uint64_t)cost);
+  atomic_fetch_sub_explicit(&cache->budget.cost_carry, (int64_t)(cost >> 64), memory_order_relaxed);
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    // Not lrd_shard_leave(): the request's lock may not be taken under the other shards' locks.
+    garbage->unsettled |= lrd_lock_release(&cache->shards[i].lock);
+  }
+  lrd_chain removed = {0};
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_order_dissolve(&orders[i], cache->policy, &cache->pool, LRD_REMOVED_BY_CALL, &removed);
+  }
+  lrd_shard *shard = &cache->shards[0];
+  lrd_shard_enter(cache, NULL, shard);
+  lrd_garbage_add_locked(cache, shard, garbage, &removed);
+  lrd_shard_leave(cache, shard);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_trim.h"
+
+#include "lrd_evict.h"
+#include "lrd_growth.h"
+
+/// Entries evicted under one lock at most.
+enum { evictions_per_lock = 32 };
+
+/// Evicts up to `wanted` entries of one shard while more than the bounds are stored.
+static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, uint64_t count_bound,
+                              uint64_t cost_bound, uint64_t wanted, lrd_chain *victims)
+    LRD_REQUIRES(shard->lock) {
+  lrd_shortage shortage;
+  while (wanted-- &&
+         (shortage = lrd_budget_excess(&cache->budget, count_bound, cost_bound)) != LRD_ROOM &&
+         lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, shortage, victims)) {
+    lrd_budget_release(&cache->budget, 1, victims->tail->cost);
+  }
+}
+
+bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint64_t count_bound,
+                   uint64_t cost_bound, uint64_t *allowance) {
+  uint32_t idle = 0;
+  while (*allowance && lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM) {
+    uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
+    lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
+    // Several shards share the loss; one alone gives what is wanted in its own order.
+    uint64_t wanted = cache->shard_mask ? 1 : evictions_per_lock;
+    if (wanted > *allowance) wanted = *allowance;
+    lrd_chain victims = {0};
+    lrd_shard_enter(cache, lane, shard);
+    evict_some_locked(cache, shard, count_bound, cost_bound, wanted, &victims);
+    uint32_t evicted = victims.count;
+    lrd_garbage_add_locked(cache, shard, garbage, &victims);
+    garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
+    lrd_shard_leave(cache, shard);
+    *allowance -= evicted;
+    idle = evicted ? 0 : idle + 1;
+    if (idle > cache->shard_mask) {
+      lrd_yield();
+      idle = 0;
+    }
+    if (lrd_garbage_is_due(garbage)) return false;
+  }
+  return true;
+}
+
+/// Tells the policy, and waits until no insertion is left that has read an earlier limit: they read
+/// it under a lock. Of several calls at once, the last to have a shard's lock reads the last
+/// limits.
+static void limits_changed(lrd_cache *cache) {
+  const lrd_policy *policy = cache->policy;
+  uint32_t shards = cache->shard_mask + 1;
+  if (policy->adjust) {
+    policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), shards);
+  }
+  for (uint32_t i = 0; i < shards; i++) {
+    lrd_shard *shard = &cache->shards[i];
+    lrd_shard_enter(cache, NULL, shard);
+    lrd_growth_resize_locked(shard, policy, lrd_budget_share(&cache->budget, shards));
+    lrd_shard_leave(cache, shard);
+  }
+}
+
+void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit) {
+  atomic_store_explicit(&cache->budget.count_limit, limit, memory_order_relaxed);
+  limits_changed(cache);
+}
+
+void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit) {
+  atomic_store_explicit(&cache->budget.cost_limit, limit, memory_order_relaxed);
+  limits_changed(cache);
+}
