@@ -14,7 +14,7 @@ extension Cache {
   ///
   /// - Complexity: O(1). Takes no lock, except as ``contains(_:)`` does.
   public func wasEvicted(_ key: Key) -> Bool {
-    guard let evictions = powers?.evictions else {
+    guard let evictions = extras?.evictions else {
       stop("wasEvicted needs rememberedEvictions at the cache's creation")
     }
     return evictions.contains(hasher.hash(key)) && !contains(key)

@@ -10,9 +10,9 @@ extension Cache {
   ///   for each.
   public func removeAll(inGroup group: some Hashable & Sendable) {
     // Before the keys are listed: what is found and stored again until then is among them.
-    powers?.secondChance?.willWriteAll()
-    defer { powers?.secondChance?.didWriteAll() }
-    guard let keys = powers?.groups?.keys(in: group) else {
+    extras?.secondChance?.willWriteAll()
+    defer { extras?.secondChance?.didWriteAll() }
+    guard let keys = extras?.groups?.keys(in: group) else {
       stop("the cache must have groups of this type")
     }
     for key in keys { remove(key, into: nil) }
@@ -25,12 +25,12 @@ extension Cache {
   ///
   /// - Complexity: O(1).
   public func count(inGroup group: some Hashable & Sendable) -> Int {
-    guard let count = powers?.groups?.count(in: group) else {
+    guard let count = extras?.groups?.count(in: group) else {
       stop("the cache must have groups of this type")
     }
     return count
   }
 
   /// Groups with entries, for tests.
-  package var groupCount: Int { powers?.groups?.groupCount ?? 0 }
+  package var groupCount: Int { extras?.groups?.groupCount ?? 0 }
 }

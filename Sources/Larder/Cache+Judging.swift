@@ -3,10 +3,10 @@ import CLarder
 
 /// What becomes of an entry that code of users was asked about.
 enum Verdict {
-  case stays
+  case keep
   /// It stays, and counts as used.
-  case isUsed
-  case goes(lrd_entry_state)
+  case touch
+  case remove(lrd_entry_state)
 }
 
 extension Cache {
@@ -68,13 +68,13 @@ extension Cache {
       try copy.map { try judge($0.key, $0.value!) }
       ?? judge(entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee)
     switch verdict {
-    case .stays: return false
-    case .isUsed:
+    case .keep: return false
+    case .touch:
       lrd_shard_enter(core, lane, shard)
       if lrd_shard_holds_locked(shard, entry, place) { lrd_note_locked(core, nil, shard, entry) }
       lrd_shard_leave(core, shard)
       return false
-    case .goes(let reason):
+    case .remove(let reason):
       return evict(shard, reason) { shard in
         guard lrd_shard_holds_locked(shard, entry, place) else { return nil }
         // Under the lock the entry stays; while on loan it could not be destroyed by its own
@@ -90,7 +90,7 @@ extension Cache {
   package func forEach(_ body: (Key, Value) throws -> Void) rethrows {
     func see(_ key: Key, _ value: Value) throws -> Verdict {
       try body(key, value)
-      return .stays
+      return .keep
     }
     for name in names() {
       let hash = hasher.hash(name.key)
@@ -109,10 +109,10 @@ extension Cache {
     forKey key: Key, where matches: (Value) throws -> Bool
   ) rethrows -> Bool {
     let hash = hasher.hash(key)
-    _ = powers?.secondChance?.willWrite(key, hash)
-    defer { powers?.secondChance?.didWrite(hash) }
+    _ = extras?.secondChance?.willWrite(key, hash)
+    defer { extras?.secondChance?.didWrite(hash) }
     func judge(_: Key, _ value: Value) throws -> Verdict {
-      try matches(value) ? .goes(LRD_REMOVED_BY_CALL) : .stays
+      try matches(value) ? .remove(LRD_REMOVED_BY_CALL) : .keep
     }
     return try ask(judge, in: lrd_cache_shard(core, hash)) { findLocked(key, hash, $0) }
   }

@@ -50,7 +50,7 @@ extension Cache {
   }
 
   private func trimOldest(until isDone: () -> Bool) {
-    if powers?.ages == nil { stop("trimOldest needs remembersAge at the cache's creation") }
+    if extras?.ages == nil { stop("trimOldest needs remembersAge at the cache's creation") }
     trim(by: { $0.age(of: Layout.self).pointee }, until: isDone)
   }
 

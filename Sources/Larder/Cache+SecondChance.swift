@@ -16,38 +16,38 @@ extension Cache {
   /// - Complexity: O(1) on average; a miss takes a lock, and an object that is found is inserted.
   public func survivingValue(forKey key: Key) -> Value? {
     if let value = value(forKey: key) { return value }
-    guard let powers, let secondChance = powers.secondChance else { return nil }
+    guard let extras, let secondChance = extras.secondChance else { return nil }
     let hash = hasher.hash(key)
     guard var found = secondChance.find(key, hash) else { return nil }
-    powers.watermarks?.willInsert(key, into: self, cost: found.cost)
-    if let shouldEvict = powers.shouldEvict { makeRoom(for: key, found.cost, asking: shouldEvict) }
-    return restore(&found, key, hash, with: powers)
+    extras.watermarks?.willInsert(key, into: self, cost: found.cost)
+    if let shouldEvict = extras.shouldEvict { makeRoom(for: key, found.cost, asking: shouldEvict) }
+    return restore(&found, key, hash, with: extras)
   }
 
   /// Stores what was found and returns it, unless something was stored or written meanwhile. Then
   /// the object found may have lost its other references: it goes where values are released.
   private func restore(
     _ found: inout SecondChance<Key, Value>.Found, _ key: Key, _ hash: UInt64,
-    with powers: Powers<Key, Value>
+    with extras: Extras<Key, Value>
   ) -> Value? {
     let lane = lrd_lane_attach(core)
     guard let entry = lrd_slot_take(core, lane) else { return found.value }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: found.value!)
     lrd_entry_describe(entry, hash, UInt64(found.cost))
-    if let ages = powers.ages { entry.age(of: Layout.self).initialize(to: ages.next()) }
-    let moment = powers.secondChance!.moment()
+    if let ages = extras.ages { entry.age(of: Layout.self).initialize(to: ages.next()) }
+    let moment = extras.secondChance!.moment()
     let shard = lrd_cache_shard(core, hash)
-    powers.groups?.willStore(key)
+    extras.groups?.willStore(key)
     var insertion = lrd_insertion()
     var result = LRD_AGAIN
     while result == LRD_AGAIN {
       lrd_shard_enter(core, lane, shard)
       let stored = findLocked(key, hash, shard)
-      guard stored == nil, powers.secondChance!.isCurrent(found.stamp, hash) else {
+      guard stored == nil, extras.secondChance!.isCurrent(found.stamp, hash) else {
         let value = stored?.value(of: Layout.self).pointee
         lrd_insertion_abandon(core, shard, &insertion)
-        powers.groups?.didNotStore(key)
+        extras.groups?.didNotStore(key)
         takeBack(entry, lane)
         drop(&found.value)
         finish(&insertion.garbage, lane, since: moment)
@@ -57,14 +57,14 @@ extension Cache {
     }
     let isStored = InsertionOutcome(result).isStored
     if !isStored {
-      powers.groups?.didNotStore(key)
+      extras.groups?.didNotStore(key)
       takeBack(entry, lane)
     }
     finish(&insertion.garbage, lane, since: moment)
     if isStored {
-      powers.secondChance!.forget(key, hash, since: found.stamp)
-      didStore(key, hash, with: powers)
-      powers.onInsertion?(key, found.value!, found.cost)
+      extras.secondChance!.forget(key, hash, since: found.stamp)
+      didStore(key, hash, with: extras)
+      extras.onInsertion?(key, found.value!, found.cost)
     }
     return found.value
   }
@@ -77,7 +77,7 @@ extension Cache {
   }
 
   /// Evicted objects that are remembered, dead ones included, for tests.
-  package var secondChanceCount: Int { powers?.secondChance?.count ?? 0 }
+  package var secondChanceCount: Int { extras?.secondChance?.count ?? 0 }
 }
 
 extension Cache.Options where Value: AnyObject {

@@ -80,14 +80,14 @@ extension Cache {
     }
     let merged = Self.inTurn(parts, atMost: n)
     // What is surplus with several shards may have become the last reference.
-    if powers != nil { giveUp(&parts, after: merged.count) }
+    if extras != nil { giveUp(&parts, after: merged.count) }
     return merged
   }
 
   /// Gives up the elements of `parts` that are not among the first `n`, taking one of each in turn.
   @usableFromInline @inline(never)
   func giveUp(_ parts: inout [[Element]], after n: Int) {
-    guard let releaser = powers?.releaser, parts.count > 1 else { return }
+    guard let releaser = extras?.releaser, parts.count > 1 else { return }
     var (turn, taken) = (0, 0)
     var ends = Array(repeating: 0, count: parts.count)
     while taken < n {

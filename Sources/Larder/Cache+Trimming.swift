@@ -75,7 +75,7 @@ extension Cache {
     var allowance = Swift.min(lrd_cache_count(core), most)
     var done = false
     while !done {
-      let moment = powers?.secondChance?.moment() ?? 0
+      let moment = extras?.secondChance?.moment() ?? 0
       var garbage = lrd_garbage()
       done = lrd_trim_some(core, lane, &garbage, count, cost, &allowance)
       finish(&garbage, lane, since: moment)
@@ -89,8 +89,8 @@ extension Cache {
   ///
   /// - Complexity: O(*n*) to destroy the entries; the locks are held for O(1).
   public func removeAll() {
-    powers?.secondChance?.willWriteAll()
-    defer { powers?.secondChance?.didWriteAll() }
+    extras?.secondChance?.willWriteAll()
+    defer { extras?.secondChance?.didWriteAll() }
     let lane = lrd_lane_attach(core)
     var garbage = lrd_garbage()
     lrd_removal_of_all(core, lane, &garbage)
@@ -107,10 +107,10 @@ extension Cache {
   /// - Complexity: O(*n*). Locks each shard once for a list of its keys, then once for each entry
   ///   and again for each removal.
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
-    powers?.secondChance?.willWriteAll()
-    defer { powers?.secondChance?.didWriteAll() }
+    extras?.secondChance?.willWriteAll()
+    defer { extras?.secondChance?.didWriteAll() }
     func judge(_ key: Key, _ value: Value) throws -> Verdict {
-      try shouldBeRemoved(key, value) ? .goes(LRD_REMOVED_BY_CALL) : .stays
+      try shouldBeRemoved(key, value) ? .remove(LRD_REMOVED_BY_CALL) : .keep
     }
     for name in names() {
       let hash = hasher.hash(name.key)
@@ -130,7 +130,7 @@ extension Cache {
   /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads; and O(1) for each of
   ///   ``Options/secondChances``.
   public func reclaim() {
-    powers?.secondChance?.clean()
+    extras?.secondChance?.clean()
     let lane = lrd_lane_attach(core)
     var garbage = lrd_garbage()
     lrd_garbage_reclaim(core, &garbage)

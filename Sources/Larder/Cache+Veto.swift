@@ -13,8 +13,8 @@ extension Cache {
   ) {
     if hasRoom(cost: cost) || contains(key) { return }
     func judge(_ key: Key, _ value: Value) -> Verdict {
-      if shouldEvict(key, value) { return .goes(LRD_REMOVED_LIMIT) }
-      return hasRoom(cost: cost) ? .stays : .isUsed
+      if shouldEvict(key, value) { return .remove(LRD_REMOVED_LIMIT) }
+      return hasRoom(cost: cost) ? .keep : .touch
     }
     for name in coldestNames(questionsMost) {
       if hasRoom(cost: cost) { return }

@@ -64,7 +64,7 @@ extension Cache {
   /// Removes the value of `key`, and copies it to `value` if wanted.
   @inlinable
   func remove(_ key: Key, into value: UnsafeMutablePointer<Value?>?) {
-    if let powers { return remove(key, into: value, with: powers) }
+    if let extras { return remove(key, into: value, with: extras) }
     removePlainly(key, into: value)
   }
 
@@ -88,7 +88,7 @@ extension Cache {
   func store(
     _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?
   ) -> InsertionOutcome {
-    if let powers { return store(consume value, key, cost, replaced: replaced, with: powers) }
+    if let extras { return store(consume value, key, cost, replaced: replaced, with: extras) }
     return storePlainly(consume value, key, cost, replaced: replaced)
   }
 
@@ -136,7 +136,7 @@ extension Cache {
   /// Gives up a value there is no memory for.
   @usableFromInline @inline(never)
   func refuse(_ value: consuming Value) {
-    if let releaser = powers?.releaser { releaser.release(consume value) }
+    if let releaser = extras?.releaser { releaser.release(consume value) }
   }
 
   /// Destroys an entry that was never published.
@@ -144,7 +144,7 @@ extension Cache {
   func discard(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer?
   ) {
-    if let releaser = powers?.releaser {
+    if let releaser = extras?.releaser {
       releaser.release(entry.value(of: Layout.self).move())
     } else {
       entry.value(of: Layout.self).deinitialize(count: 1)
@@ -158,7 +158,7 @@ extension Cache {
   func drop(_ copy: UnsafeMutablePointer<Value?>) {
     let value = copy.move()
     copy.initialize(to: nil)
-    if let value, let releaser = powers?.releaser { releaser.release(consume value) }
+    if let value, let releaser = extras?.releaser { releaser.release(consume value) }
   }
 
   /// Shows removed entries to the observer, retires them, and destroys what is due. No lock is
@@ -167,7 +167,7 @@ extension Cache {
   @inlinable
   func finish(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64 = 0) {
     if garbage.removed.head != nil { report(&garbage, lane, since: moment) }
-    if powers != nil { handOver(&garbage, lane) }
+    if extras != nil { handOver(&garbage, lane) }
     while let entry = lrd_garbage_next(core, lane, &garbage) {
       entry.value(of: Layout.self).deinitialize(count: 1)
       entry.key(of: Layout.self).deinitialize(count: 1)
@@ -183,8 +183,8 @@ extension Cache {
       let value = entry.value(of: Layout.self)
       let cost = Int(clamping: entry.pointee.cost)
       let cause = RemovalCause(state: lrd_entry_get_state(entry))
-      if let powers, powers.watchesRemovals {
-        powers.left(
+      if let extras, extras.watchesRemovals {
+        extras.didLeave(
           key.pointee, hasher.hash(key.pointee), value.pointee, cost, cause, since: moment)
       }
       observer?(key.pointee, value.pointee, cost, cause)

@@ -45,7 +45,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   @usableFromInline let hasher: KeyHasher<Key>
   @usableFromInline let observer: RemovalObserver?
   /// What was asked for beyond keeping values, `nil` for most caches. Lookups never ask.
-  @usableFromInline let powers: Powers<Key, Value>?
+  @usableFromInline let extras: Extras<Key, Value>?
 
   /// What the cache is called, for people who debug it.
   public let name: String
@@ -84,7 +84,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     require(totalCostLimit >= 0, "totalCostLimit must not be negative")
     require(shards ?? 1 > 0, "shards must be positive")
     policy.requireLimit(totalCostLimit)
-    let powers = Powers<Key, Value>(onInsertion: onInsertion, cost: cost, options: options)
+    let extras = Extras<Key, Value>(onInsertion: onInsertion, cost: cost, options: options)
     var settings = lrd_options(
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),
       policy: policy.core,
@@ -92,15 +92,15 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       entry_bytes: options.remembersAge ? Layout.sizeWithAge : Layout.size,
       entry_alignment: Layout.alignment,
       references: Layout.references,
-      observed: onRemoval != nil || powers?.watchesRemovals == true,
-      hooks: TypedPairDestroyer<Key, Value>(releaser: powers?.releaser).hooks())
+      observed: onRemoval != nil || extras?.watchesRemovals == true,
+      hooks: TypedPairDestroyer<Key, Value>(releaser: extras?.releaser).hooks())
     guard let core = lrd_cache_create(&settings) else {
       stop("no memory for a cache")
     }
     self.core = core
     self.hasher = options.hashSeeds.map(KeyHasher.init(seed0:seed1:)) ?? KeyHasher()
     self.observer = onRemoval
-    self.powers = powers
+    self.extras = extras
     self.name = name
     self.policy = policy
   }

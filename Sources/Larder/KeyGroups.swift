@@ -50,7 +50,7 @@ class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
   /// The next key to evict from the group of `key`.
   func overflow(in key: Key) -> Key? { nil }
   /// Notes that an entry has left.
-  func left(_ key: Key) {}
+  func didLeave(_ key: Key) {}
   /// The keys of a group; `nil` when groups are of another type.
   func keys(in group: Any) -> [Key]? { nil }
   /// How many entries a group has; `nil` when groups are of another type.
@@ -110,7 +110,7 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
     return key
   }
 
-  override func left(_ key: Key) {
+  override func didLeave(_ key: Key) {
     let group = group(key)
     if Self.canFind(key, group) { change(group) { $0.remove(key) } }
   }

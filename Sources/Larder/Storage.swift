@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 
-/// What a cache with powers does around the storage of one value, beside storing it.
+/// What a cache with extras does around the storage of one value, beside storing it.
 @usableFromInline struct Storage {
   /// From before the change: see `SecondChance`.
   @usableFromInline let moment: UInt64

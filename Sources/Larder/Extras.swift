@@ -2,8 +2,8 @@
 
 /// What a cache does beyond keeping values, as asked for at its creation.
 ///
-/// A cache without any of it has no `Powers`; then an insertion pays one branch, a lookup nothing.
-@usableFromInline final class Powers<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+/// A cache without any of it has no `Extras`; then an insertion pays one branch, a lookup nothing.
+@usableFromInline final class Extras<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Owner = Cache<Key, Value>
 
   let onInsertion: Owner.InsertionObserver?
@@ -39,11 +39,11 @@
   var watchesRemovals: Bool { evictions != nil || groups != nil || secondChance != nil }
 
   /// Notes an entry that has left; no lock is held.
-  func left(
+  func didLeave(
     _ key: Key, _ hash: UInt64, _ value: Value, _ cost: Int, _ cause: RemovalCause,
     since moment: UInt64
   ) {
-    groups?.left(key)
+    groups?.didLeave(key)
     guard cause == .limit || cause == .trimmed else { return }
     evictions?.remember(hash)
     secondChance?.keep(value, key, hash, cost: cost, since: moment)

@@ -2,32 +2,32 @@
 import CLarder
 
 extension Cache {
-  /// ``store(_:_:_:replaced:)`` for caches with powers.
+  /// ``store(_:_:_:replaced:)`` for caches with extras.
   @usableFromInline @inline(never)
   func store(
     _ value: consuming Value, _ key: Key, _ givenCost: Int?,
-    replaced: UnsafeMutablePointer<Value?>?, with powers: Powers<Key, Value>
+    replaced: UnsafeMutablePointer<Value?>?, with extras: Extras<Key, Value>
   ) -> InsertionOutcome {
-    let cost = givenCost ?? powers.cost?(key, value) ?? Int(lrd_cache_default_cost(core))
+    let cost = givenCost ?? extras.cost?(key, value) ?? Int(lrd_cache_default_cost(core))
     require(cost >= 0, "cost must not be negative")
     let hash = hasher.hash(key)
-    powers.watermarks?.willInsert(key, into: self, cost: cost)
-    if let shouldEvict = powers.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }
+    extras.watermarks?.willInsert(key, into: self, cost: cost)
+    if let shouldEvict = extras.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }
     var copy: Value?
-    let isShown = powers.onInsertion != nil
+    let isShown = extras.onInsertion != nil
     var storage = Storage(
-      moment: powers.secondChance?.willWrite(key, hash) ?? 0, ages: powers.ages,
+      moment: extras.secondChance?.willWrite(key, hash) ?? 0, ages: extras.ages,
       lends: isShown && canLend)
     if isShown && !storage.lends { copy = copy value }
-    powers.groups?.willStore(key)
+    extras.groups?.willStore(key)
     let outcome = storePlainly(consume value, key, cost, replaced: replaced, with: &storage)
-    powers.secondChance?.didWrite(hash)
+    extras.secondChance?.didWrite(hash)
     if outcome.isStored {
-      didStore(key, hash, with: powers)
+      didStore(key, hash, with: extras)
     } else {
-      powers.groups?.didNotStore(key)
+      extras.groups?.didNotStore(key)
     }
-    if outcome.isStored, let onInsertion = powers.onInsertion {
+    if outcome.isStored, let onInsertion = extras.onInsertion {
       if let lent = storage.lent {
         onInsertion(key, lent.entry.value(of: Layout.self).pointee, cost)
       } else {
@@ -40,27 +40,27 @@ extension Cache {
   }
 
   /// What follows a value's storage, before the observer is told.
-  func didStore(_ key: Key, _ hash: UInt64, with powers: Powers<Key, Value>) {
-    powers.evictions?.forget(hash)
-    if let groups = powers.groups {
+  func didStore(_ key: Key, _ hash: UInt64, with extras: Extras<Key, Value>) {
+    extras.evictions?.forget(hash)
+    if let groups = extras.groups {
       var surplus = groups.stored(key)
       while let key = surplus {
         evict(key)
         surplus = groups.overflow(in: key)
       }
     }
-    powers.watermarks?.didInsert(into: self)
+    extras.watermarks?.didInsert(into: self)
   }
 
-  /// ``removePlainly(_:into:)`` for caches with powers.
+  /// ``removePlainly(_:into:)`` for caches with extras.
   @usableFromInline @inline(never)
   func remove(
-    _ key: Key, into value: UnsafeMutablePointer<Value?>?, with powers: Powers<Key, Value>
+    _ key: Key, into value: UnsafeMutablePointer<Value?>?, with extras: Extras<Key, Value>
   ) {
     let hash = hasher.hash(key)
-    _ = powers.secondChance?.willWrite(key, hash)
+    _ = extras.secondChance?.willWrite(key, hash)
     removePlainly(key, into: value)
-    powers.secondChance?.didWrite(hash)
+    extras.secondChance?.didWrite(hash)
   }
 
   /// Evicts the entry of `key`, if there is one, as if for want of room.
@@ -75,7 +75,7 @@ extension Cache {
     _ shard: OpaquePointer, _ reason: lrd_entry_state, _ find: (OpaquePointer) -> StoredEntry?
   ) -> Bool {
     let lane = lrd_lane_attach(core)
-    let moment = powers?.secondChance?.moment() ?? 0
+    let moment = extras?.secondChance?.moment() ?? 0
     lrd_shard_enter(core, lane, shard)
     guard let entry = find(shard) else {
       lrd_shard_leave(core, shard)
@@ -93,7 +93,7 @@ extension Cache {
   /// elsewhere.
   @usableFromInline @inline(never)
   func handOver(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?) {
-    guard let releaser = powers?.releaser else { return }
+    guard let releaser = extras?.releaser else { return }
     var batch: ReleaseBatch<Value>?
     while let entry = lrd_garbage_next(core, lane, &garbage) {
       releaser.add(entry.value(of: Layout.self).move(), to: &batch)
