@@ -2,13 +2,14 @@
 public import CLarder
 
 extension Cache {
-  /// The values stored for `keys`, in their order, `nil` where there is none.
+  /// Returns the values stored for `keys`, in the order of the keys, with `nil` where there is
+  /// none.
   ///
-  /// The same as ``value(forKey:)`` for one key after the other, but faster on caches larger than
-  /// the processor's: the memory of several keys is loaded at the same time. Other threads' writes
-  /// may fall between the keys.
+  /// The result is that of ``value(forKey:)`` for one key after the other. On caches larger than
+  /// the processor's own this call is faster, because it loads the memory of several keys at the
+  /// same time. Writes by other threads may fall between two keys.
   ///
-  /// - Complexity: O(`keys.count`) on average. Takes no lock.
+  /// - Complexity: O(`keys.count`) on average. Takes no lock, except where ``value(forKey:)`` does.
   @inlinable
   public func values(forKeys keys: [Key]) -> [Value?] {
     guard let lane = lrd_lane_current(core), lrd_loans_left(lane) > 0 else {
@@ -36,10 +37,10 @@ extension Cache {
     }
   }
 
-  /// What a batched lookup knows of a key: its hash, and the entry on loan that may have it.
+  /// What a batched lookup knows of a key: its hash, and the entry on loan that may be its entry.
   @usableFromInline typealias Candidate = (hash: UInt64, entry: UnsafeMutablePointer<lrd_entry>?)
 
-  /// Loads first the buckets of a group of keys, then the entries; returns how many are on loan.
+  /// Prefetches the buckets of a group of keys, then the entries. Returns the number of loans.
   @inlinable @inline(__always)
   func find(
     _ keys: [Key], from start: Int, _ group: UnsafeMutableBufferPointer<Candidate>,
@@ -56,15 +57,15 @@ extension Cache {
       guard let entry = lrd_find(core, lane, group[place].hash, 0) else { continue }
       group[place].entry = entry
       lrd_prefetch_entry(entry, Layout.valueOffset + MemoryLayout<Value>.size)
-      // There is one left for each key of the group.
+      // The group is no larger than the number of loans left, so this one succeeds.
       _ = lrd_loan_open(lane)
       loans += 1
     }
     return loans
   }
 
-  /// Compares keys and notes hits and misses in their order, while the objects load. Entries that
-  /// remain in the group hold what was asked for; the results of all others are in place.
+  /// Compares the keys and records hits and misses in order while the objects load. Entries that
+  /// are still in the group afterwards are hits; all other results are in place.
   @inlinable @inline(__always)
   func note(
     _ keys: [Key], from start: Int, _ group: UnsafeMutableBufferPointer<Candidate>,
@@ -91,6 +92,6 @@ extension Cache {
     }
   }
 
-  /// Keys whose memory is loaded together: enough to hide one miss behind the others.
+  /// How many keys are loaded together: enough to hide one memory access behind the others.
   @inlinable var batchWidth: Int { 32 }
 }

@@ -2,7 +2,7 @@
 import CLarder
 
 extension Cache {
-  /// ``store(_:_:_:replaced:)`` for caches with extras.
+  /// ``store(_:_:_:replaced:)`` for caches with optional features.
   @usableFromInline @inline(never)
   func store(
     _ value: consuming Value, _ key: Key, _ givenCost: Int?,
@@ -39,7 +39,7 @@ extension Cache {
     return outcome
   }
 
-  /// What follows a value's storage, before the observer is told.
+  /// What a stored value entails before the observer is told.
   func didStore(_ key: Key, _ hash: UInt64, with extras: Extras<Key, Value>) {
     extras.evictions?.forget(hash)
     if let groups = extras.groups {
@@ -52,7 +52,7 @@ extension Cache {
     extras.watermarks?.didInsert(into: self)
   }
 
-  /// ``removePlainly(_:into:)`` for caches with extras.
+  /// ``removePlainly(_:into:)`` for caches with optional features.
   @usableFromInline @inline(never)
   func remove(
     _ key: Key, into value: UnsafeMutablePointer<Value?>?, with extras: Extras<Key, Value>
@@ -63,13 +63,13 @@ extension Cache {
     extras.secondChance?.didWrite(hash)
   }
 
-  /// Evicts the entry of `key`, if there is one, as if for want of room.
+  /// Evicts the entry of `key`, if there is one, as if its room were needed.
   func evict(_ key: Key) {
     let hash = hasher.hash(key)
     evict(lrd_cache_shard(core, hash), LRD_REMOVED_LIMIT) { findLocked(key, hash, $0) }
   }
 
-  /// Evicts what `find` finds under the shard's lock; returns whether it found something.
+  /// Evicts the entry that `find` finds under the shard's lock. Returns whether it found one.
   @discardableResult
   func evict(
     _ shard: OpaquePointer, _ reason: lrd_entry_state, _ find: (OpaquePointer) -> StoredEntry?
@@ -89,8 +89,8 @@ extension Cache {
     return true
   }
 
-  /// Destroys what is due after a change, as ``finish(_:_:since:)`` does, where values are released
-  /// elsewhere.
+  /// Hands over the values that are due after a change, where the cache releases values elsewhere.
+  /// Otherwise like the loop in ``finish(_:_:since:)``.
   @usableFromInline @inline(never)
   func handOver(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?) {
     guard let releaser = extras?.releaser else { return }
@@ -99,13 +99,13 @@ extension Cache {
       releaser.add(entry.value(of: Layout.self).move(), to: &batch)
       entry.key(of: Layout.self).deinitialize(count: 1)
       lrd_slot_give(core, lane, entry)
-      // Before the loop ends: values released here and now count as destroyed by it, and the bound
-      // on destructions inside each other holds.
+      // Hand the batch over before the loop ends. Values released here and now then count as
+      // destroyed by this loop, so the bound on nested destructions holds.
       if lrd_garbage_is_out(&garbage), let last = batch.take() { releaser.hand(last) }
     }
   }
 
-  /// Whether there is room for one more entry of cost `cost`. One that will be refused needs none.
+  /// Whether one more entry of cost `cost` fits. An entry that will be refused needs no room.
   func hasRoom(cost: Int) -> Bool {
     let (countLimit, costLimit) = (countLimit, totalCostLimit)
     return (countLimit == 0 || count < countLimit)

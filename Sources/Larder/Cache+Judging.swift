@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 
-/// What becomes of an entry that code of users was asked about.
+/// What to do with an entry after asking the user's code about it.
 enum Verdict {
   case keep
-  /// It stays, and counts as used.
+  /// Keep the entry and count this as a use.
   case touch
   case remove(lrd_entry_state)
 }
 
 extension Cache {
-  /// What finds an entry again: where it was, and its key in case another has taken its place.
+  /// Finds an entry again: where it was, and its key in case another entry has its slot by now.
   struct EntryName {
     let entry: StoredEntry
     let place: UInt64
@@ -23,19 +23,21 @@ extension Cache {
     }
   }
 
-  /// The names of all entries.
+  /// The names of all entries stored.
   func names() -> [EntryName] {
     (0..<shardCount).flatMap { shard in
       copyShard(shard, atMost: .max, hottestFirst: true) { EntryName(of: $0) }
     }
   }
 
-  /// Asks `judge`, without a lock, about the entry that `find` finds under the shard's, and does
-  /// what it says, if the entry is stored still. Returns whether it was removed.
+  /// Asks `judge` about an entry and carries out the verdict if the entry is still stored.
   ///
-  /// The value is lent, not copied: a copy might become the last reference and die here, although
-  /// values are to be released elsewhere. A thread with all its loans out makes one, and gives it
-  /// to the releaser.
+  /// `find` runs under the shard's lock and chooses the entry; `judge` runs without a lock. Returns
+  /// whether the entry was removed.
+  ///
+  /// `judge` sees the value on loan, not as a copy. A copy might become the last reference and die
+  /// here, although the cache releases its values elsewhere. Only a thread that has all its loans
+  /// out makes a copy, and gives that to the releaser.
   @discardableResult
   func ask(
     _ judge: (Key, Value) throws -> Verdict, in shard: OpaquePointer,
@@ -48,8 +50,8 @@ extension Cache {
       return false
     }
     let place = lrd_entry_place(entry)
-    // The loan keeps the entry's slot from being used again, so that the same address below means
-    // the same value. Without one the address alone has to do.
+    // While the loan lasts the slot cannot be used again, so the same address below means the same
+    // value. Without a loan the address alone must do.
     var loan = lrd_lend_locked(lane, shard, entry) ? lane : nil
     var copy: (key: Key, value: Value?)?
     if loan == nil {
@@ -77,16 +79,16 @@ extension Cache {
     case .remove(let reason):
       return evict(shard, reason) { shard in
         guard lrd_shard_holds_locked(shard, entry, place) else { return nil }
-        // Under the lock the entry stays; while on loan it could not be destroyed by its own
-        // removal.
+        // The lock keeps the entry alive from here on. End the loan first: an entry on loan could
+        // not be destroyed by its own removal.
         _ = endLoan()
         return entry
       }
     }
   }
 
-  /// Shows each entry stored during the whole call to `body` once, with its value of that moment;
-  /// no lock is held.
+  /// Calls `body` once for each entry that is stored during the whole call, with the value it has
+  /// at that moment. `body` runs without a lock.
   package func forEach(_ body: (Key, Value) throws -> Void) rethrows {
     func see(_ key: Key, _ value: Value) throws -> Verdict {
       try body(key, value)
@@ -98,12 +100,13 @@ extension Cache {
     }
   }
 
-  /// Removes the value stored for `key` if `matches` says so of it. Returns whether it did.
+  /// Removes the value stored for `key` if `matches` returns true for it. Returns whether it did.
   ///
-  /// A value that is stored while `matches` runs stays. No lock is held meanwhile. (A thread that
-  /// is inside 32 loans already goes by the entry's address alone: there the new value may go.)
+  /// `matches` runs without a lock. A value stored while it runs stays in the cache. (A thread that
+  /// is already inside 32 loans goes by the entry's address alone. Then the new value may be
+  /// removed.)
   ///
-  /// - Complexity: As `removeValue(forKey:)`; locks the shard twice.
+  /// - Complexity: Like `removeValue(forKey:)`, but locks the shard twice.
   @discardableResult
   package func removeValue(
     forKey key: Key, where matches: (Value) throws -> Bool
@@ -117,12 +120,14 @@ extension Cache {
     return try ask(judge, in: lrd_cache_shard(core, hash)) { findLocked(key, hash, $0) }
   }
 
-  /// The entry that has a name's key now; the shard's lock is held. By address first, which finds
-  /// keys that do not equal themselves; by key where the entry was replaced since, even if its slot
-  /// holds another key of the same hash by now.
+  /// The entry that has a name's key now. The shard's lock is held.
   ///
-  /// `hash` is that of the key. It is found out without the lock, since a key's `hash(into:)` may
-  /// use the cache.
+  /// The search tries the address first, which also finds keys that do not equal themselves. Then
+  /// it tries the key, because the entry may have been replaced, and its slot may even hold another
+  /// key of the same hash by now.
+  ///
+  /// `hash` is the hash of the key. The caller computes it without the lock, because a key's
+  /// `hash(into:)` may use the cache.
   func findLocked(_ name: EntryName, _ hash: UInt64, _ shard: OpaquePointer) -> StoredEntry? {
     if lrd_shard_holds_locked(shard, name.entry, name.place) {
       let key = name.entry.key(of: Layout.self).pointee
@@ -131,7 +136,7 @@ extension Cache {
     return findLocked(name.key, hash, shard)
   }
 
-  /// The entry of that name if it was not replaced; the shard's lock is held.
+  /// The entry of that name, unless it was replaced. The shard's lock is held.
   func findStillLocked(_ name: EntryName, _ shard: OpaquePointer) -> StoredEntry? {
     guard lrd_shard_holds_locked(shard, name.entry, name.place),
       name.entry.key(of: Layout.self).pointee == name.key

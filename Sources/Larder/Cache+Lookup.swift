@@ -2,11 +2,13 @@
 public import CLarder
 
 extension Cache {
-  /// The value stored for `key`, or `nil`. Counts as a use of the entry and as a hit or a miss.
+  /// Returns the value stored for `key`, or `nil`. Counts as a use of the entry, and as a hit or a
+  /// miss.
   ///
-  /// - Complexity: O(1) on average. Takes no lock and writes nothing shared, except that copying a
-  ///   value with references retains them; see ``withValue(forKey:_:)``. While other keys have the
-  ///   very same hash, a lookup locks one shard.
+  /// - Complexity: O(1) on average. What a lookup locks and stores is described under Threads at
+  ///   ``Cache``. In addition, copying a value that contains references retains them, which
+  ///   ``withValue(forKey:_:)`` avoids. And while other keys have exactly the same hash, a lookup
+  ///   locks one shard.
   @inlinable
   public func value(forKey key: Key) -> Value? {
     value(forKey: key, hash: hasher.hash(key))
@@ -29,17 +31,17 @@ extension Cache {
     return value
   }
 
-  /// Lends the value stored for `key` to `body` without copying it, and returns what `body`
-  /// returns; `nil` if there is no value. Counts as a use of the entry and as a hit or a miss.
+  /// Lends the value stored for `key` to `body` without copying it. Returns what `body` returns, or
+  /// `nil` if there is no value. Counts as a use of the entry, and as a hit or a miss.
   ///
   ///     let width = thumbnails.withValue(forKey: "cat") { $0.width }
   ///
-  /// The value stays valid until `body` returns, even if it is replaced, evicted or removed
-  /// meanwhile, by other threads or by `body` itself. A body that takes long keeps this one entry
-  /// alive and holds up nothing else. Loans nest; beyond 32 at a time on one thread the value is
-  /// copied.
+  /// The value stays valid until `body` returns, even if another thread, or `body` itself,
+  /// replaces, evicts or removes it meanwhile. A `body` that takes long keeps this one entry alive
+  /// and holds up nothing else. Loans nest. A thread that is inside 32 loans already gets a copy
+  /// instead.
   ///
-  /// - Complexity: As ``value(forKey:)``, and `body`; without its retains and releases.
+  /// - Complexity: Like ``value(forKey:)`` without the retains and releases, plus `body`.
   @inlinable
   public func withValue<Result, Failure: Error>(
     forKey key: Key, _ body: (Value) throws(Failure) -> Result
@@ -63,22 +65,22 @@ extension Cache {
     return try withCopy(key, hash, body)
   }
 
-  /// ``withValue(forKey:_:)`` where no loan is to be had.
+  /// ``withValue(forKey:_:)`` for a thread that can get no loan.
   @usableFromInline @inline(never)
   func withCopy<Result, Failure: Error>(
     _ key: Key, _ hash: UInt64, _ body: (Value) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     var copy = valueSlowly(key, hash)
     if copy == nil { return nil }
-    // It may become the last reference.
+    // The copy may have become the last reference.
     defer { drop(&copy) }
     return try body(copy!)
   }
 
-  /// The value stored for `key`, or `nil`, as if nobody had looked: neither the order of eviction
-  /// nor the statistics notice.
+  /// Returns the value stored for `key`, or `nil`, without counting as a use. Neither the eviction
+  /// order nor the statistics change.
   ///
-  /// - Complexity: As ``value(forKey:)``.
+  /// - Complexity: Like ``value(forKey:)``.
   @inlinable
   public func peek(forKey key: Key) -> Value? {
     let hash = hasher.hash(key)
@@ -92,9 +94,9 @@ extension Cache {
     return peekSlowly(key, hash)
   }
 
-  /// Whether a value is stored for `key`. Neither the order of eviction nor the statistics notice.
+  /// Whether a value is stored for `key`. Neither the eviction order nor the statistics change.
   ///
-  /// - Complexity: As ``value(forKey:)``, without a copy of the value.
+  /// - Complexity: Like ``value(forKey:)``, but copies no value.
   @inlinable
   public func contains(_ key: Key) -> Bool {
     let hash = hasher.hash(key)
@@ -108,14 +110,16 @@ extension Cache {
     return containsSlowly(key, hash)
   }
 
-  /// The entry that may be that of a key with this hash, for callers who will use its value.
+  /// The entry whose key may have this hash, for callers that will use its value.
   @inlinable @inline(__always)
   func find(_ hash: UInt64, _ lane: OpaquePointer) -> UnsafeMutablePointer<lrd_entry>? {
     lrd_find(core, lane, hash, Layout.referenceCount)
   }
 
-  /// Whether the entry just found has this key. Comparing keys of unknown types runs code that may
-  /// use a cache, so the entry is on loan meanwhile; false as well when no loan is left.
+  /// Whether the entry just found has this key. False also when the thread has no loan left.
+  ///
+  /// Comparing keys of an unknown type runs code that may use a cache, so the entry is on loan
+  /// meanwhile.
   @inlinable @inline(__always)
   func matches(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64, _ lane: OpaquePointer
@@ -136,7 +140,7 @@ extension Cache {
       && KeyHasher<Key>.isEqual(entry.key(of: Layout.self), key)
   }
 
-  /// The entry of `key`; the shard's lock is held.
+  /// The entry of `key`. The shard's lock is held.
   @inlinable
   func findLocked(
     _ key: Key, _ hash: UInt64, _ shard: OpaquePointer

@@ -2,66 +2,70 @@
 import CLarder
 
 extension Cache {
-  /// Evicts the costliest entries, whatever their use, until the costs sum up to at most `cost`.
+  /// Evicts the costliest entries, used or not, until the total cost is at most `cost`.
   ///
-  /// Few large entries go instead of many small ones. Which are the costliest is found out at the
-  /// beginning of the call; of entries with equal costs any may go first, and entries without a
-  /// cost stay. What others insert meanwhile is not looked for again without end: the call evicts
-  /// no more entries than there were. The observer is told ``RemovalCause/trimmed``.
+  /// A few large entries leave instead of many small ones. The call finds out at its beginning
+  /// which entries are the costliest. Entries of equal cost leave in any order, and entries without
+  /// a cost stay. Entries that others insert meanwhile cannot prolong the call without end: it
+  /// evicts no more entries than there were at its beginning. The observer receives
+  /// ``RemovalCause/trimmed``.
   ///
   /// - Parameter cost: The total cost to keep. Must not be negative.
-  /// - Complexity: O(*n* log *n*) time, and while it runs up to 48 bytes for each entry and what
-  ///   sorting takes; no lock is held for more than some 64 entries. ``trim(toCost:)`` takes O(1)
-  ///   for each entry evicted.
+  /// - Complexity: O(*n* log *n*) time. While the call runs it needs up to 48 bytes for each entry,
+  ///   plus what sorting takes. It holds no lock for more than some 64 entries. For comparison,
+  ///   ``trim(toCost:)`` takes O(1) for each entry evicted.
   public func trimCostliest(toCost cost: Int) {
     require(cost >= 0, "cost must not be negative")
     trim(
       by: { $0.pointee.cost == 0 ? nil : .max - $0.pointee.cost }, until: { totalCost <= cost })
   }
 
-  /// Evicts the entries stored longest ago, whatever their use, until at most `count` are left.
+  /// Evicts the entries stored longest ago, used or not, until at most `count` are left.
   ///
-  /// A replacement counts as stored anew, and so does an object that ``survivingValue(forKey:)``
-  /// stores again; insertions at the same time count in any order. The cache must have been created
-  /// with ``Options/remembersAge``. What others insert meanwhile is younger and stays, unless it
-  /// keeps the cache too large: the call evicts no more entries than there were. The observer is
-  /// told ``RemovalCause/trimmed``.
+  /// The cache must have been created with ``Options/remembersAge``; the call traps otherwise. A
+  /// replacement counts as newly stored, and so does an object that ``survivingValue(forKey:)``
+  /// stores again. Insertions at the same time count in any order.
   ///
-  /// Without that option there are two other ways: with ``EvictionPolicy/fifo`` and one shard,
-  /// ``trim(toCount:)`` goes by the order in which keys were stored, where a replacement mostly
-  /// keeps the place of what it replaces; with ``EvictionPolicy/lru`` and one shard, by the time
-  /// since the last use.
+  /// Entries that others insert meanwhile are younger and stay, unless they keep the cache too
+  /// large: the call evicts no more entries than there were at its beginning. The observer receives
+  /// ``RemovalCause/trimmed``.
+  ///
+  /// Two alternatives need no option. With ``EvictionPolicy/fifo`` and one shard,
+  /// ``trim(toCount:)`` evicts keys in the order in which they were stored, but a replacement
+  /// usually keeps the position of the entry it replaces. With ``EvictionPolicy/lru`` and one
+  /// shard, ``trim(toCount:)`` goes by the time since the last use.
   ///
   /// - Parameter count: The number of entries to keep. Must not be negative.
-  /// - Complexity: As ``trimCostliest(toCost:)``.
+  /// - Complexity: Like ``trimCostliest(toCost:)``.
   public func trimOldest(toCount count: Int) {
     require(count >= 0, "count must not be negative")
     trimOldest { self.count <= count }
   }
 
-  /// Evicts the entries stored longest ago, whatever their use, until the costs sum up to at most
-  /// `cost`; as ``trimOldest(toCount:)``. Entries without a cost go in their turn.
+  /// Evicts the entries stored longest ago, used or not, until the total cost is at most `cost`.
+  ///
+  /// Otherwise like ``trimOldest(toCount:)``. Entries without a cost are evicted in their turn.
   ///
   /// - Parameter cost: The total cost to keep. Must not be negative.
-  /// - Complexity: As ``trimCostliest(toCost:)``.
+  /// - Complexity: Like ``trimCostliest(toCost:)``.
   public func trimOldest(toCost cost: Int) {
     require(cost >= 0, "cost must not be negative")
     trimOldest { totalCost <= cost }
   }
 
   private func trimOldest(until isDone: () -> Bool) {
-    if extras?.ages == nil { stop("trimOldest needs remembersAge at the cache's creation") }
+    if extras?.ages == nil { stop("trimOldest needs a cache created with remembersAge") }
     trim(by: { $0.age(of: Layout.self).pointee }, until: isDone)
   }
 
-  /// What an entry with a rank was when it was listed.
+  /// An entry that has a rank, as it was when it was listed.
   private struct Listed {
     let entry: StoredEntry
     let place: UInt64
     let rank: UInt64
   }
 
-  /// Evicts entries, lowest rank first, until `isDone`, and no more than there are now. Entries
+  /// Evicts entries, lowest rank first, until `isDone`, but no more than there are now. Entries
   /// without a rank stay.
   private func trim(by rank: (StoredEntry) -> UInt64?, until isDone: () -> Bool) {
     var allowance = count
@@ -76,7 +80,7 @@ extension Cache {
     }
   }
 
-  /// All entries with a rank, the lowest first. `rank` runs under a shard's lock.
+  /// All entries with a rank, lowest first. `rank` runs under a shard's lock.
   private func list(_ rank: (StoredEntry) -> UInt64?) -> [Listed] {
     var list: [Listed] = []
     sweep(
@@ -97,7 +101,7 @@ extension Cache {
     return list
   }
 
-  /// Evicts a listed entry if it is still what it was: it may be gone, and another in its slot.
+  /// Evicts a listed entry unless it has changed: another entry may be in its slot by now.
   private func evict(_ listed: Listed, _ rank: (StoredEntry) -> UInt64?) -> Bool {
     evict(lrd_cache_shard(core, listed.place), LRD_REMOVED_TRIM) { shard in
       let isStill =

@@ -2,18 +2,22 @@
 import CLarder
 
 extension Cache {
-  /// The value stored for `key`, or one that was evicted and is still in use elsewhere, or `nil`.
+  /// Returns the value stored for `key`, or else one that was evicted and is still in use
+  /// elsewhere.
   ///
-  /// Where ``value(forKey:)`` misses, this looks among the objects evicted lately, which the cache
-  /// keeps weak references to (``Options/secondChances``). One that is alive is stored again, with
-  /// its earlier cost, and returned. Never comes back: what was replaced, what was removed by name
-  /// or by a `removeAll`, and what was evicted before such a call. An evicted object may be missed
-  /// although it is alive, when another thread wrote to the cache at the moment of its eviction.
+  /// If ``value(forKey:)`` would miss, this call looks among the objects evicted most recently, to
+  /// which the cache keeps weak references (``Options/secondChances``). If the object is alive, the
+  /// call stores it again with its earlier cost and returns it. If there is neither, it returns
+  /// `nil`.
   ///
-  /// Counts as a use, and as a hit or a miss of what was stored before. Without `secondChances` it
-  /// is ``value(forKey:)``.
+  /// A value never comes back once it was replaced, once it was removed by name or by a
+  /// `removeAll`, or if it was evicted before such a call. The call may miss an evicted object that
+  /// is alive if another thread wrote to the cache at the moment of its eviction.
   ///
-  /// - Complexity: O(1) on average; a miss takes a lock, and an object that is found is inserted.
+  /// The call counts as a use, and as a hit or a miss of what was stored before. Without
+  /// `secondChances` it is the same as ``value(forKey:)``.
+  ///
+  /// - Complexity: O(1) on average. A miss takes a lock, and an object that is found is inserted.
   public func survivingValue(forKey key: Key) -> Value? {
     if let value = value(forKey: key) { return value }
     guard let extras, let secondChance = extras.secondChance else { return nil }
@@ -24,8 +28,9 @@ extension Cache {
     return restore(&found, key, hash, with: extras)
   }
 
-  /// Stores what was found and returns it, unless something was stored or written meanwhile. Then
-  /// the object found may have lost its other references: it goes where values are released.
+  /// Stores the object that was found and returns it, unless something was stored or written
+  /// meanwhile. In that case the object may have lost its other references, so it goes where the
+  /// cache releases values.
   private func restore(
     _ found: inout SecondChance<Key, Value>.Found, _ key: Key, _ hash: UInt64,
     with extras: Extras<Key, Value>
@@ -69,29 +74,33 @@ extension Cache {
     return found.value
   }
 
-  /// Undoes the entry of a value the caller has as well.
+  /// Undoes the entry of a value that the caller holds as well.
   private func takeBack(_ entry: StoredEntry, _ lane: OpaquePointer?) {
     entry.value(of: Layout.self).deinitialize(count: 1)
     entry.key(of: Layout.self).deinitialize(count: 1)
     lrd_slot_give(core, lane, entry)
   }
 
-  /// Evicted objects that are remembered, dead ones included, for tests.
+  /// The number of evicted objects remembered, including dead ones, for tests.
   package var secondChanceCount: Int { extras?.secondChance?.count ?? 0 }
 }
 
 extension Cache.Options where Value: AnyObject {
-  /// How many evicted objects ``Cache/survivingValue(forKey:)`` may find again, the latest ones; 0
-  /// for none. Only weak references to them are kept, 100 to 200 bytes and a key for each, which an
-  /// object's death leaves behind until later evictions, or ``Cache/reclaim()``, sweep them away;
-  /// with ``release``, until as many later evictions as this number, or ``Cache/reclaim()``.
-  /// Rounded up to a multiple of 16, with 8 bytes for each taken when the cache is made. Must not be
-  /// negative, nor above 2^31.
+  /// How many evicted objects ``Cache/survivingValue(forKey:)`` can find again, the most recent
+  /// ones; 0 for none.
   ///
   ///     var options = Cache<URL, Image>.Options()
   ///     options.secondChances = 1_000
   ///
-  /// - Complexity: Every insertion and removal takes two more locks, every eviction one.
+  /// The cache keeps weak references only: 100 to 200 bytes and a key for each object. When an
+  /// object dies, these bytes remain until later evictions or ``Cache/reclaim()`` sweep them away.
+  /// With ``release``, they remain until as many later evictions as this number, or
+  /// ``Cache/reclaim()``.
+  ///
+  /// The number is rounded up to a multiple of 16, and the cache takes 8 bytes for each when it is
+  /// created. Must not be negative, nor above 2^31.
+  ///
+  /// - Complexity: Every insertion and removal takes two more locks, every eviction one more.
   public var secondChances: Int {
     get { secondChanceCount }
     set {

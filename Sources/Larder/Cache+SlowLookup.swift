@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CLarder
 
-/// Lookups off the inlined path.
+/// The lookups that the inlined path does not handle.
 extension Cache {
-  /// What the inlined path leaves: a thread's first use of a cache, or of one it did not use
-  /// lately; systems without membarrier; entries with the same tag; and all that needs the lock.
+  /// Looks up what the inlined path leaves: a thread's first use of a cache, or of one it has not
+  /// used lately; systems without membarrier; entries with the same tag; and everything that needs
+  /// the lock.
   @inlinable @inline(never)
   func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
     guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }
@@ -22,7 +23,8 @@ extension Cache {
     return value
   }
 
-  /// Keys whose hashes are equal, loans nested too deep, and threads without memory for a lane.
+  /// Looks up keys of equal hashes, for loans nested too deep, and for threads without memory for a
+  /// lane.
   @usableFromInline
   func valueUnderLock(_ key: Key, _ hash: UInt64, _ lane: OpaquePointer?) -> Value? {
     let shard = lrd_cache_shard(core, hash)
@@ -34,7 +36,7 @@ extension Cache {
     return value
   }
 
-  /// What `peek` leaves, as ``valueSlowly(_:_:)``.
+  /// Looks up what `peek` leaves, as ``valueSlowly(_:_:)`` does for lookups.
   @usableFromInline @inline(never)
   func peekSlowly(_ key: Key, _ hash: UInt64) -> Value? {
     if let lane = lrd_lane_attach(core) {
@@ -51,7 +53,7 @@ extension Cache {
     return value
   }
 
-  /// What `contains` leaves. Copies no value.
+  /// Looks up what `contains` leaves. Copies no value.
   @usableFromInline @inline(never)
   func containsSlowly(_ key: Key, _ hash: UInt64) -> Bool {
     if let lane = lrd_lane_attach(core) {

@@ -2,11 +2,11 @@
 public import CLarder
 
 extension Cache {
-  /// One stored entry, as it was when it was copied.
+  /// A copy of one stored entry.
   public struct Element: Sendable {
     /// The key.
     public let key: Key
-    /// The value, copied: objects are retained.
+    /// The value. It is a copy, so objects are retained.
     public let value: Value
     /// The cost the entry was stored with.
     public let cost: Int
@@ -19,21 +19,21 @@ extension Cache {
     }
   }
 
-  /// All entries, hottest first.
+  /// Returns all entries, hottest first.
   ///
-  /// With one shard this is the cache at one moment, in the exact order of its policy. With
-  /// several, each shard is copied at a moment of its own, and the shards' orders are merged turn
-  /// by turn.
+  /// With one shard the result is the cache at one moment, in the exact order of its policy. With
+  /// several shards, each shard is copied at a moment of its own, and the result takes one entry of
+  /// each shard in turn.
   ///
-  /// - Complexity: O(*n*). Writers of a shard wait while it is copied; readers do not.
+  /// - Complexity: O(*n*). The writers of a shard wait while it is copied; readers do not.
   @inlinable
   public func snapshot() -> [Element] { elements(atMost: .max, hottestFirst: true) }
 
   /// The keys of all entries, in the order of ``snapshot()``.
   ///
-  /// - Complexity: As ``snapshot()``.
+  /// - Complexity: Like ``snapshot()``.
   public var keys: [Key] {
-    // Without the values: copies that nobody asked for might become the last references.
+    // Values are not copied: copies that nobody asked for might become the last references.
     let parts = (0..<shardCount).map { shard in
       copyShard(shard, atMost: .max, hottestFirst: true) { $0.key(of: Layout.self).pointee }
     }
@@ -42,25 +42,25 @@ extension Cache {
 
   /// The values of all entries, in the order of ``snapshot()``.
   ///
-  /// - Complexity: As ``snapshot()``.
+  /// - Complexity: Like ``snapshot()``.
   public var values: [Value] { snapshot().map(\.value) }
 
-  /// The `n` entries the policy would keep longest, hottest first.
+  /// Returns the `n` entries that the policy would keep longest, hottest first.
   ///
-  /// - Parameter n: How many at most. Must not be negative.
-  /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do
-  ///   not.
+  /// - Parameter n: The most entries to return. Must not be negative.
+  /// - Complexity: O(`n`) for each shard. The writers of a shard wait while it is copied; readers
+  ///   do not.
   @inlinable
   public func hottest(_ n: Int) -> [Element] {
     require(n >= 0, "n must not be negative")
     return elements(atMost: n, hottestFirst: true)
   }
 
-  /// The `n` entries the policy would evict next, coldest first.
+  /// Returns the `n` entries that the policy would evict next, coldest first.
   ///
-  /// - Parameter n: How many at most. Must not be negative.
-  /// - Complexity: O(`n`) for each shard. Writers of a shard wait while it is copied; readers do
-  ///   not.
+  /// - Parameter n: The most entries to return. Must not be negative.
+  /// - Complexity: O(`n`) for each shard. The writers of a shard wait while it is copied; readers
+  ///   do not.
   @inlinable
   public func coldest(_ n: Int) -> [Element] {
     require(n >= 0, "n must not be negative")
@@ -79,12 +79,12 @@ extension Cache {
       }
     }
     let merged = Self.inTurn(parts, atMost: n)
-    // What is surplus with several shards may have become the last reference.
+    // With several shards some copies are surplus, and may have become the last references.
     if extras != nil { giveUp(&parts, after: merged.count) }
     return merged
   }
 
-  /// Gives up the elements of `parts` that are not among the first `n`, taking one of each in turn.
+  /// Gives up the elements of `parts` except the first `n`, counting one of each part in turn.
   @usableFromInline @inline(never)
   func giveUp(_ parts: inout [[Element]], after n: Int) {
     guard let releaser = extras?.releaser, parts.count > 1 else { return }
@@ -101,12 +101,12 @@ extension Cache {
     for part in parts.indices {
       for element in parts[part][ends[part]...] { releaser.add(element.value, to: &batches) }
     }
-    // First: a receiver that is quick must not leave the last references to these.
+    // Clear `parts` first, or a quick receiver would leave the last references here.
     parts = []
     for batch in batches { releaser.hand(batch) }
   }
 
-  /// The first `n` of several lists, one of each in turn.
+  /// The first `n` items of several lists, taking one of each list in turn.
   @inlinable
   static func inTurn<Item>(_ parts: [[Item]], atMost n: Int) -> [Item] {
     if parts.count == 1 { return parts[0] }
@@ -117,8 +117,8 @@ extension Cache {
     return merged
   }
 
-  /// Copies entries of one shard under its lock. The room is made before, since nothing is
-  /// allocated under a lock; a shard that outgrew it meanwhile is tried again.
+  /// Copies entries of one shard under its lock. The buffer is allocated before, because nothing is
+  /// allocated under a lock. A shard that outgrows the buffer meanwhile is tried again.
   @inlinable
   func copyShard<Copy>(
     _ index: Int, atMost n: Int, hottestFirst: Bool,

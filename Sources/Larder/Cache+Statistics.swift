@@ -4,7 +4,7 @@ import CLarder
 extension Cache {
   /// What the cache has done since it was created.
   ///
-  /// - Complexity: O(*t* + *s*) for *t* threads that used the cache and *s* shards, which are
+  /// - Complexity: O(*t* + *s*) for *t* threads that have used the cache and *s* shards, which are
   ///   locked one after the other.
   public var statistics: CacheStatistics {
     let sum = lrd_cache_statistics(core)
@@ -18,8 +18,8 @@ extension Cache {
       unorderedHits: Int(sum.dropped))
   }
 
-  /// Bytes of memory the cache holds for entries, tables and what its policy remembers. What keys
-  /// and values refer to, such as objects and the text of strings, is not included.
+  /// The bytes of memory that the cache holds for entries, tables and its policy. They do not
+  /// include what keys and values refer to, such as objects and the text of strings.
   ///
   /// - Complexity: O(*s*) for *s* shards, which are locked one after the other.
   public var memoryFootprint: Int {
@@ -27,21 +27,21 @@ extension Cache {
     return Int(sum.pool_bytes + sum.table_bytes + sum.policy_bytes)
   }
 
-  /// Entries removed and not destroyed yet, for tests.
+  /// The number of entries removed and not destroyed yet, for tests.
   package var retiredCount: Int { Int(lrd_cache_statistics(core).retired) }
 
-  /// Entries the policy has looked at in search of victims, for tests.
+  /// The number of entries the policy has looked at in search of victims, for tests.
   package var victimSteps: Int { Int(lrd_cache_statistics(core).victim_steps) }
 
-  /// The most of them for one victim, for tests.
+  /// The most entries the policy may look at for one victim, for tests.
   package var victimStepsMost: Int { Int(policy.core.pointee.steps_most) }
 
-  /// Bytes of what the policy remembers, for tests.
+  /// The bytes of memory the policy holds, for tests.
   package var policyBytes: Int { Int(lrd_cache_statistics(core).policy_bytes) }
 
   /// The core itself, for tests that look into it.
   package func withCore<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(core) }
 
-  /// Recomputes every invariant of the core; stops the process when one is broken. For tests.
+  /// Recomputes every invariant of the core, and stops the process if one is broken. For tests.
   package func checkInvariants() { lrd_cache_check(core) }
 }

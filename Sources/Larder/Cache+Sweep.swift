@@ -4,11 +4,12 @@ import CLarder
 extension Cache {
   typealias StoredEntry = UnsafeMutablePointer<lrd_entry>
 
-  /// Visits every entry, a few under each lock, and removes those for which `shouldGo` says so;
-  /// returns how many. Every entry stored during the whole call is visited once.
+  /// Visits every entry, a few under each lock, and removes those for which `shouldGo` returns
+  /// true. Returns how many it removed. An entry stored during the whole call is visited exactly
+  /// once.
   ///
-  /// `shouldGo` runs under the shard's lock: no user code, no allocation. `prepare` runs before
-  /// each slice without a lock, and is told how many entries the slice may have.
+  /// `shouldGo` runs under the shard's lock: no user code, no allocation. `prepare` runs without a
+  /// lock before each slice, and receives the most entries that the slice may have.
   @discardableResult
   func sweep(
     removing reason: lrd_entry_state, prepare: (Int) -> Void = { _ in },

@@ -2,7 +2,8 @@
 import CLarder
 
 extension Cache {
-  /// The number of entries stored. Never above ``countLimit`` while that is not being lowered.
+  /// The number of entries stored. Never exceeds ``countLimit``, except while that is being
+  /// lowered.
   ///
   /// - Complexity: O(1), without a lock.
   public var count: Int { Int(lrd_cache_count(core)) }
@@ -12,17 +13,17 @@ extension Cache {
   /// - Complexity: O(1), without a lock.
   public var isEmpty: Bool { count == 0 }
 
-  /// The sum of the costs of all entries, at most `Int.max`. Never above ``totalCostLimit`` while
-  /// that is not being lowered.
+  /// The sum of the costs of all entries, at most `Int.max`. Never exceeds ``totalCostLimit``,
+  /// except while that is being lowered.
   ///
   /// - Complexity: O(1), without a lock.
   public var totalCost: Int { Int(lrd_cache_cost(core)) }
 
-  /// The most entries the cache may hold; 0 for no limit.
+  /// The most entries the cache may hold; 0 for no limit. Must not be negative.
   ///
-  /// Setting a lower limit evicts what exceeds it before the setter returns. Must not be negative.
+  /// Setting a lower limit evicts the excess before the setter returns.
   ///
-  /// - Complexity: O(1), and O(1) for each entry evicted.
+  /// - Complexity: O(1), plus O(1) for each entry evicted.
   public var countLimit: Int {
     get { Int(lrd_cache_count_limit(core)) }
     set {
@@ -32,12 +33,12 @@ extension Cache {
     }
   }
 
-  /// The most the costs may sum up to; 0 for no limit.
+  /// The most that the costs of all entries may add up to; 0 for no limit.
   ///
-  /// Setting a lower limit evicts what exceeds it before the setter returns. Must not be negative,
-  /// nor 0 with ``EvictionPolicy/cheapestFirst`` and ``EvictionPolicy/costAware``.
+  /// Setting a lower limit evicts the excess before the setter returns. Must not be negative, nor 0
+  /// with ``EvictionPolicy/cheapestFirst`` or ``EvictionPolicy/costAware``.
   ///
-  /// - Complexity: O(1), and O(1) for each entry evicted.
+  /// - Complexity: O(1), plus O(1) for each entry evicted.
   public var totalCostLimit: Int {
     get { Int(lrd_cache_cost_limit(core)) }
     set {
@@ -48,28 +49,27 @@ extension Cache {
     }
   }
 
-  /// Evicts, in the policy's order, until at most `count` entries are left. Limits stay as they
-  /// are.
+  /// Evicts entries in the policy's order until at most `count` are left. The limits do not change.
   ///
   /// - Parameter count: The number of entries to keep. Must not be negative.
-  /// - Complexity: O(1) for each entry evicted; locks one shard for a few entries at a time.
+  /// - Complexity: O(1) for each entry evicted. Locks one shard at a time, for a few entries each.
   public func trim(toCount count: Int) {
     require(count >= 0, "count must not be negative")
     trim(UInt64(count), .max)
   }
 
-  /// Evicts, in the policy's order, until the costs sum up to at most `cost`. Entries of cost 0 are
-  /// passed over as <doc:ChoosingLimits> tells.
+  /// Evicts entries in the policy's order until the total cost is at most `cost`. The limits do not
+  /// change. Entries of cost 0 are passed over as described in <doc:ChoosingLimits>.
   ///
   /// - Parameter cost: The total cost to keep. Must not be negative.
-  /// - Complexity: O(1) for each entry evicted; locks one shard for a few entries at a time.
+  /// - Complexity: O(1) for each entry evicted. Locks one shard at a time, for a few entries each.
   public func trim(toCost cost: Int) {
     require(cost >= 0, "cost must not be negative")
     trim(.max, UInt64(cost))
   }
 
-  /// Evicts at most `most` entries, and no more than there are now: entries that others insert
-  /// meanwhile are theirs to count.
+  /// Evicts at most `most` entries, and no more than there are now. Entries that others insert
+  /// meanwhile are for their own insertions to evict.
   func trim(_ count: UInt64, _ cost: UInt64, atMost most: UInt64 = .max) {
     let lane = lrd_lane_attach(core)
     var allowance = Swift.min(lrd_cache_count(core), most)
@@ -84,10 +84,11 @@ extension Cache {
 
   /// Removes all entries.
   ///
-  /// With one shard all of them disappear at one moment; with several, each shard's at a moment of
-  /// its own within the call, and every insertion comes either before all of these or after.
+  /// With one shard, all entries disappear at the same moment. With several, each shard is emptied
+  /// at a moment of its own within the call, and every insertion comes either before all these
+  /// moments or after all of them.
   ///
-  /// - Complexity: O(*n*) to destroy the entries; the locks are held for O(1).
+  /// - Complexity: O(*n*) to destroy the entries. The locks are held for O(1).
   public func removeAll() {
     extras?.secondChance?.willWriteAll()
     defer { extras?.secondChance?.didWriteAll() }
@@ -99,13 +100,14 @@ extension Cache {
 
   /// Removes every entry for which `shouldBeRemoved` returns true.
   ///
-  /// Every key stored during the whole call is asked about once, with its value of that moment; it
-  /// is removed only if it still has that value afterwards. The closure runs without a lock and may
-  /// call the cache. (Where the calling thread is inside 32 loans already, a value that was
-  /// replaced while it was asked about may be removed instead.)
+  /// The closure is called once for every key that is stored during the whole call, with the key's
+  /// value at that moment. The entry is removed only if it still has that value afterwards. The
+  /// closure runs without a lock and may use the cache. (If the calling thread is already inside 32
+  /// loans, a value that replaces another while the closure looks at that one may be removed
+  /// instead.)
   ///
-  /// - Complexity: O(*n*). Locks each shard once for a list of its keys, then once for each entry
-  ///   and again for each removal.
+  /// - Complexity: O(*n*). Locks each shard once to list its keys, then once for each entry and
+  ///   again for each removal.
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
     extras?.secondChance?.willWriteAll()
     defer { extras?.secondChance?.didWriteAll() }
@@ -120,14 +122,15 @@ extension Cache {
 
   /// Destroys all removed entries that no reader holds, before it returns.
   ///
-  /// Only what another thread is destroying at that very moment may outlive the call.
+  /// Only an entry that another thread is destroying at that very moment may outlive the call.
   ///
-  /// With ``Options/secondChances`` it also forgets the evicted objects that have died. To look at
-  /// a living one takes a reference, which may be the last by then. So with ``Options/release``
-  /// each of them is handed to the receiver, although it was when it left the cache, and counts
-  /// against the `pendingLimit` until its batch is released.
+  /// With ``Options/secondChances`` the call also forgets evicted objects that have died. To look
+  /// at an object it must take a reference, which may be the last one by the time it lets go. So
+  /// with ``Options/release`` it hands every living object to the receiver once more; the receiver
+  /// had it already when it left the cache. The object counts against the `pendingLimit` until its
+  /// batch is released.
   ///
-  /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads; and O(1) for each of
+  /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads, plus O(1) for each of
   ///   ``Options/secondChances``.
   public func reclaim() {
     extras?.secondChance?.clean()

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 
-/// Entries that are asked about for one insertion at most.
+/// The most entries to ask about for one insertion.
 private let questionsMost = 8
 
 extension Cache {
-  /// Makes room for an insertion of a new key, by evicting what `shouldEvict` agrees to among the
-  /// coldest entries. Each is asked about once. What is refused counts as used, so that others are
-  /// asked about next time.
+  /// Makes room for a new key by evicting those of the coldest entries to which `shouldEvict`
+  /// agrees. Asks about each entry once. A refusal counts as a use of the entry, so that the next
+  /// insertion asks about others.
   func makeRoom(
     for key: Key, _ cost: Int, asking shouldEvict: @Sendable (Key, Value) -> Bool
   ) {
@@ -22,7 +22,8 @@ extension Cache {
     }
   }
 
-  /// The names of the coldest entries. Names only: of what several shards list some is surplus.
+  /// The names of the coldest entries. It copies no values, because some of what several shards
+  /// list is surplus.
   private func coldestNames(_ n: Int) -> [EntryName] {
     let parts = (0..<shardCount).map { shard in
       copyShard(shard, atMost: n, hottestFirst: false) { EntryName(of: $0) }

@@ -2,8 +2,8 @@
 public import CLarder
 
 extension Cache {
-  /// The value for `key`, as ``value(forKey:)`` finds it; assigning stores a value at the default
-  /// cost, assigning `nil` removes.
+  /// The value for `key`, as ``value(forKey:)`` returns it. Assigning a value stores it at the
+  /// default cost; assigning `nil` removes the entry.
   @inlinable
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }
@@ -18,19 +18,19 @@ extension Cache {
 
   /// Stores `value` for `key`, replacing any earlier value.
   ///
-  /// Entries that no longer fit are evicted before the call returns; the new one is never among
-  /// them, though it may be evicted at any later moment, or by a purge to the low-water marks
-  /// (``Options/preferredCount``) that the call begins.
+  /// Entries that no longer fit are evicted before the call returns. The new entry is never among
+  /// them. It may be evicted at any later moment, or by a purge to the low-water marks
+  /// (``Options/preferredCount``) that this call begins.
   ///
   /// - Parameters:
   ///   - value: The value to keep.
   ///   - key: The key to keep it under.
-  ///   - cost: The entry's share of ``totalCostLimit``, in any unit. Must not be negative. Without
-  ///     one, it is 1 if the cache has a cost limit and no count limit, and 0 otherwise.
+  ///   - cost: The entry's share of ``totalCostLimit``, in any unit. Must not be negative. If
+  ///     `nil`, the cost is 1 if the cache has a cost limit and no count limit, and 0 otherwise.
   /// - Returns: What became of the value.
-  /// - Complexity: O(1) on average, and O(1) for each entry evicted; O(log *n*) for each with a
-  ///   policy that orders by cost. Locks one shard; allocates and
-  ///   destroys only while it is unlocked.
+  /// - Complexity: O(1) on average, plus O(1) for each entry evicted, or O(log *n*) for each with a
+  ///   policy that orders by cost. Locks one shard. Allocates and destroys only while that is
+  ///   unlocked.
   @inlinable @discardableResult
   public func insert(_ value: consuming Value, forKey key: Key, cost: Int? = nil)
     -> InsertionOutcome
@@ -38,12 +38,13 @@ extension Cache {
     store(consume value, key, cost, replaced: nil)
   }
 
-  /// As ``insert(_:forKey:cost:)``, and returns the value replaced, or `nil` if `key` had none.
+  /// Stores `value` for `key` and returns the value it replaced, or `nil` if `key` had none.
   ///
-  /// A value that is too costly, or finds no memory, is not stored; in the first case the earlier
-  /// value is gone as well, and returned.
+  /// Otherwise like ``insert(_:forKey:cost:)``. A value that is too costly, or for which there is
+  /// no memory, is not stored. If it is too costly, the earlier value is removed as well, and
+  /// returned.
   ///
-  /// - Complexity: As ``insert(_:forKey:cost:)``.
+  /// - Complexity: Like ``insert(_:forKey:cost:)``.
   @inlinable @discardableResult
   public func updateValue(_ value: consuming Value, forKey key: Key, cost: Int? = nil) -> Value? {
     var replaced: Value?
@@ -51,7 +52,7 @@ extension Cache {
     return replaced
   }
 
-  /// Removes the value stored for `key` and returns it, or `nil` if there is none.
+  /// Removes the value stored for `key`. Returns the value, or `nil` if there is none.
   ///
   /// - Complexity: O(1) on average. Locks one shard.
   @inlinable @discardableResult
@@ -61,14 +62,14 @@ extension Cache {
     return value
   }
 
-  /// Removes the value of `key`, and copies it to `value` if wanted.
+  /// Removes the value of `key`, and copies it to `value` if that is not `nil`.
   @inlinable
   func remove(_ key: Key, into value: UnsafeMutablePointer<Value?>?) {
     if let extras { return remove(key, into: value, with: extras) }
     removePlainly(key, into: value)
   }
 
-  /// ``remove(_:into:)`` where no power has a say.
+  /// ``remove(_:into:)`` for caches without optional features.
   @inlinable
   func removePlainly(_ key: Key, into value: UnsafeMutablePointer<Value?>?) {
     let hash = hasher.hash(key)
@@ -92,8 +93,8 @@ extension Cache {
     return storePlainly(consume value, key, cost, replaced: replaced)
   }
 
-  /// ``store(_:_:_:replaced:)`` where no power has a say; or where they have had it, with what else
-  /// is to be done.
+  /// ``store(_:_:_:replaced:)`` for caches without optional features. Where there are some, they
+  /// have done their part before, and `storage` says what else to do.
   @inlinable
   func storePlainly(
     _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?,
@@ -114,7 +115,7 @@ extension Cache {
     var insertion = lrd_insertion()
     var result = LRD_AGAIN
     while result == LRD_AGAIN {
-      // Out of the lock: an earlier round's copy may be the last reference.
+      // Not under the lock: the copy that an earlier round made may be the last reference.
       if !insertion.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
       lrd_insertion_begin(core, lane, shard, hash)
       let old = findLocked(key, hash, shard)
@@ -133,7 +134,7 @@ extension Cache {
     return InsertionOutcome(result)
   }
 
-  /// Gives up a value there is no memory for.
+  /// Gives up a value for which there is no memory.
   @usableFromInline @inline(never)
   func refuse(_ value: consuming Value) {
     if let releaser = extras?.releaser { releaser.release(consume value) }
@@ -161,8 +162,8 @@ extension Cache {
     if let value, let releaser = extras?.releaser { releaser.release(consume value) }
   }
 
-  /// Shows removed entries to the observer, retires them, and destroys what is due. No lock is
-  /// held. `moment` is from before the change, where it may have evicted entries: see
+  /// Shows the removed entries to the observer, puts them in limbo, and destroys what is due. No
+  /// lock is held. If the change may have evicted entries, `moment` is from before it; see
   /// `SecondChance`.
   @inlinable
   func finish(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64 = 0) {

@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CLarder
 
-/// A cache in the memory of one process, for many threads, bounded by count, cost, or both.
+/// A cache in the memory of one process, for many threads, bounded by count, by cost, or by both.
 ///
 ///     let thumbnails = Cache<String, Image>(countLimit: 10_000)
 ///     thumbnails["cat"] = image
 ///     if let image = thumbnails["cat"] { … }
 ///
 /// **Threads.** Every member may be called from any thread at any time. A hit takes no lock and
-/// stores only to memory of its own thread and, as the policy wants it, a small count in the entry
-/// until that is at its most; or every 64th notes the batch in the eviction order if the lock is
-/// free. A write locks one shard. All operations are linearizable for each key.
+/// stores only to memory of its own thread, with one exception that depends on the policy. Some
+/// policies count hits in a byte of the entry, until that is at its small maximum. Others note a
+/// thread's hits in the eviction order, 64 at a time, if the lock is free. A thread's first use of
+/// a cache takes a lock. A write locks one shard. All operations are linearizable for each key.
 ///
-/// **Release.** A value is released exactly once after it left the cache: before the call returns
-/// while only one thread uses caches in the process, otherwise as soon as no reader holds it, by a
-/// later write, the background thread, or ``reclaim()``; elsewhere if ``Options/release`` says so.
-/// At most 256 entries a shard wait, or a sixteenth of a large shard, up to 2,048; beside these,
-/// what readers hold and what threads are looking through or destroying.
+/// **Release.** A value that has left the cache is released exactly once. While only one thread of
+/// the process uses caches, that happens before the call returns. Otherwise a later write, the
+/// background thread or ``reclaim()`` releases it as soon as no reader holds it. A bounded number
+/// of removed values waits for this; <doc:Synchronization#Bounds> has the numbers.
+/// ``Options/release`` can name another place for the release.
 ///
-/// **Re-entry.** Observers, closures and `deinit`s of keys and values may call the cache. The one
-/// exception is a key's `==`, which may run under a shard's lock and must not use any cache; with
-/// groups or second chances, `hash(into:)` likewise.
+/// **Re-entry.** Observers, closures and the `deinit`s of keys and values may use the cache. A
+/// key's `==` is the one exception: it may run under a shard's lock and must not use any cache.
+/// With groups or second chances the same holds for `hash(into:)`.
 ///
 /// Complexities count one step for hashing or comparing a key.
 public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
   // Sendable: every stored property is constant; `core` is made for concurrent use (lrd_cache.h).
 
-  /// Is told of a removed entry: on the thread that caused the removal, outside all locks, with the
-  /// value alive. It may call the cache.
+  /// Receives each removed entry, on the thread that caused the removal, outside all locks, with
+  /// the value alive. It may use the cache.
   public typealias RemovalObserver =
     @Sendable (_ key: Key, _ value: Value, _ cost: Int, _ cause: RemovalCause) -> Void
 
-  /// Is told of a stored value: on the thread that stored it, outside all locks, after the removals
-  /// that the same call caused. It may call the cache. `cost` is the cost the value is stored with.
+  /// Receives each stored value, on the thread that stored it, outside all locks, after the
+  /// removals that the same call caused. It may use the cache. `cost` is the cost of the stored
+  /// entry.
   public typealias InsertionObserver =
     @Sendable (_ key: Key, _ value: Value, _ cost: Int) -> Void
 
-  /// Tells the cost of a value that is inserted without one. Must not be negative.
+  /// Returns the cost of a value that is inserted without one. Must not return a negative number.
   public typealias CostFunction = @Sendable (_ key: Key, _ value: Value) -> Int
 
   @usableFromInline typealias Layout = EntryLayout<Key, Value>
@@ -44,10 +46,10 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   @usableFromInline let core: OpaquePointer
   @usableFromInline let hasher: KeyHasher<Key>
   @usableFromInline let observer: RemovalObserver?
-  /// What was asked for beyond keeping values, `nil` for most caches. Lookups never ask.
+  /// The optional features asked for, `nil` for most caches. Lookups never look at them.
   @usableFromInline let extras: Extras<Key, Value>?
 
-  /// What the cache is called, for people who debug it.
+  /// A name for people who debug the cache.
   public let name: String
 
   /// How the cache chooses what to evict.
@@ -56,24 +58,26 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   /// Creates an empty cache.
   ///
   /// - Parameters:
-  ///   - countLimit: The most entries it may hold; 0 for no limit. Must not be negative.
-  ///   - totalCostLimit: The most their costs may sum up to; 0 for no limit. Must not be negative.
+  ///   - countLimit: The most entries the cache may hold; 0 for no limit. Must not be negative.
+  ///   - totalCostLimit: The most their costs may add up to; 0 for no limit. Must not be negative.
   ///   - policy: How to choose what to evict. ``EvictionPolicy/cheapestFirst`` and
   ///     ``EvictionPolicy/costAware`` need a total cost limit.
-  ///   - name: A name for people who debug it.
-  ///   - shards: Parts with a lock and an order of their own, rounded up to a power of two, at most
-  ///     64. More let more threads write at once, at the price of an order kept for each part only.
-  ///     `nil` chooses: one, so that the order is exact; but with ``EvictionPolicy/adaptive``,
-  ///     which has no order to keep, up to 16, twice as many as processors and each of 512
-  ///     entries or more. Limits hold for the whole cache whatever the number.
-  ///   - onRemoval: Is told of every entry that leaves, except when the cache itself goes away.
-  ///     Without it removals are cheaper.
-  ///   - onInsertion: Is told of every value that is stored.
-  ///   - cost: Tells the cost of values inserted without one: called once for each, on the
-  ///     inserting thread, without a lock. A cost given with an insertion goes first.
-  ///   - options: What else the cache does, nothing unless said.
-  /// - Complexity: O(`shards`). Traps without memory for an empty cache (about 2 KB with
-  ///   one shard).
+  ///   - name: A name for people who debug the cache.
+  ///   - shards: The number of parts that have a lock and an order of their own. It is rounded up
+  ///     to a power of two, at most 64, and must be positive. More shards let more threads write at
+  ///     once, but each has an order of its own. `nil` lets the cache choose: one shard, so that
+  ///     the order is exact. With ``EvictionPolicy/adaptive``, which has no order to keep, it
+  ///     chooses up to 16: twice as many as there are processors, with 512 entries or more in each.
+  ///     The limits hold for the whole cache, however many shards there are.
+  ///   - onRemoval: Receives every entry that leaves, except when the cache itself goes away.
+  ///     Removals are cheaper without it.
+  ///   - onInsertion: Receives every value that is stored.
+  ///   - cost: Computes the cost of a value inserted without one. It is called once for each such
+  ///     value, on the inserting thread, without a lock. A cost given with an insertion takes
+  ///     precedence.
+  ///   - options: Optional features. By default there are none.
+  /// - Complexity: O(`shards`). Traps if there is no memory for an empty cache. With one shard that
+  ///   takes about 2 KB.
   public init(
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
     name: String = "", shards: Int? = nil, onRemoval: RemovalObserver? = nil,

@@ -2,34 +2,34 @@
 
 /// What a cache has done since it was created.
 ///
-/// Counters are kept by each thread and each shard for itself and summed up when asked for, so that
-/// keeping them costs a hit one store to private memory. While other threads work, the sums are of
+/// Each thread and each shard has counters of its own, which are added up when asked for. So
+/// counting costs a hit one store to private memory. While other threads work, the sums mix
 /// slightly different moments.
 public struct CacheStatistics: Sendable, Hashable {
   /// Lookups that found a value.
   public let hits: Int
-  /// Lookups that found none.
+  /// Lookups that found no value.
   public let misses: Int
   /// Values stored under keys that had none.
   public let insertions: Int
-  /// Values stored in place of others.
+  /// Values stored in place of earlier ones.
   public let replacements: Int
   /// Entries removed by name, by a `removeAll`, by `removeUnreferenced`, or by a replacement that
   /// was too costly.
   public let removals: Int
   /// Insertions refused because their cost alone exceeds the limit.
   public let refusals: Int
-  /// Entries evicted to keep ``Cache/countLimit``; where that is not what was short, those that a
-  /// group's quota or ``Cache/Options/shouldEvict`` named count here only without a
-  /// ``Cache/totalCostLimit``.
+  /// Entries evicted to keep ``Cache/countLimit``. An entry that a group's quota or
+  /// ``Cache/Options/shouldEvict`` chose counts here if the count limit was reached or there is no
+  /// ``Cache/totalCostLimit``, and as ``costLimitEvictions`` otherwise.
   public let countLimitEvictions: Int
   /// Entries evicted to keep ``Cache/totalCostLimit``.
   public let costLimitEvictions: Int
   /// Entries evicted by trimming or by lowering a limit.
   public let trimEvictions: Int
-  /// Hits that never reached the eviction order, because other threads kept the shard busy.
+  /// Hits that never reached the eviction order because other threads kept the shard busy.
   public let unorderedHits: Int
-  /// Entries evicted, for whatever reason.
+  /// All entries evicted, for any reason.
   public var evictions: Int { countLimitEvictions + costLimitEvictions + trimEvictions }
 
   /// The share of lookups that found a value; 0 before the first lookup.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CLarder
 
-/// What became of a value handed to `insert(_:forKey:cost:)`.
+/// What became of a value given to `insert(_:forKey:cost:)`.
 public enum InsertionOutcome: Sendable, Hashable {
-  /// It is stored under a key that had no value.
+  /// The value is stored, under a key that had none.
   case inserted
-  /// It is stored in place of an earlier value.
+  /// The value is stored in place of an earlier one.
   case replaced
-  /// It is not stored, since its cost alone exceeds the total cost limit. The earlier value of its
-  /// key, now out of date, is gone; all other entries stay.
+  /// The value is not stored, because its cost alone exceeds the total cost limit. The earlier
+  /// value of its key is out of date and was removed. All other entries stay.
   case tooCostly
-  /// It is not stored, since there is no memory for it. What is stored stays, but for entries
-  /// evicted to make room before the memory ran out; with several shards, the earlier value of the
-  /// key may be among them.
+  /// The value is not stored, because there is no memory for it. All entries stay, except those
+  /// that were evicted to make room before memory ran out. With several shards, the earlier value
+  /// of the key may be among these.
   case outOfMemory
 
   /// Whether the value is stored.

@@ -3,11 +3,11 @@ import CLarder
 
 /// Why an entry left its cache.
 public enum RemovalCause: Sendable, Hashable {
-  /// It was evicted while another entry was inserted: to keep a limit or a group's quota, or
+  /// It was evicted during the insertion of another entry: to keep a limit or a group's quota, or
   /// because ``Cache/Options/shouldEvict`` agreed.
   case limit
   /// It was evicted by `trim(toCount:)`, `trim(toCost:)`, `trimCostliest(toCost:)`,
-  /// `trimOldest(toCount:)`, `trimOldest(toCost:)`, a limit that was lowered, or a purge to the
+  /// `trimOldest(toCount:)`, `trimOldest(toCost:)`, the lowering of a limit, or a purge to the
   /// low-water marks.
   case trimmed
   /// Another value was stored for its key.
