@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Numbers the entries of a cache in the order of their insertion. Relaxed: it publishes nothing,
-/// and no two numbers are equal.
+/// Numbers the entries of a cache in the order of their insertion. No two numbers are equal. The
+/// addition is relaxed: it publishes nothing.
 final class AgeCounter: Sendable {
   private let last = Atomic<UInt64>(0)
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Which keys were evicted lately: a fixed table of fingerprints, for telling "evicted" from "never
-/// cached".
+/// The keys that were evicted recently: a fixed table of fingerprints that tells "evicted" from
+/// "never cached".
 ///
 ///     bucket   [ fingerprint × 7 | how many were ever put in ]     32 bytes
 ///
-/// A key's hash names a bucket (upper half) and a fingerprint (lower half). A bucket forgets its
-/// oldest fingerprint for a new one. There are two slots for each key to be remembered, so that few
-/// buckets overflow: of the last `capacity` keys some 2 % are forgotten early, the older ones
-/// first. A key that was never evicted is taken for one that was with a chance of 7 in 2^32.
+/// The upper half of a key's hash chooses a bucket, the lower half is the fingerprint. A bucket
+/// forgets its oldest fingerprint for a new one. The table has room for two fingerprints for each
+/// key to be remembered, so that few buckets overflow: of the last `capacity` keys some 2 % are
+/// forgotten early, the older ones first. The chance that a key that was never evicted is taken for
+/// an evicted one is 7 in 2^32.
 ///
-/// All accesses are relaxed atomics: they publish nothing. Two threads that write to one bucket at
-/// once may lose a fingerprint or put one in twice.
+/// All accesses are relaxed atomics, because they publish nothing. Two threads that write to one
+/// bucket at the same time may lose a fingerprint or put one in twice.
 final class EvictionMemory: @unchecked Sendable {
-  // Sendable: only atomics are changed after creation.
+  // Sendable: only atomics change after creation.
   private static let slots = 7
   private let buckets: Int
   private let words: UnsafeMutablePointer<Atomic<UInt32>>
 
-  /// `nil` where nothing is to be remembered.
+  /// `nil` if nothing is to be remembered.
   init?(capacity: Int) {
     require(capacity >= 0, "rememberedEvictions must not be negative")
     require(capacity < 1 << 31, "rememberedEvictions must be below 2^31")
@@ -38,7 +39,7 @@ final class EvictionMemory: @unchecked Sendable {
     words + Int(((hash >> 32) * UInt64(buckets)) >> 32) * (Self.slots + 1)
   }
 
-  /// Never 0, which is an empty slot.
+  /// Never 0, which marks an unused word.
   private static func fingerprint(of hash: UInt64) -> UInt32 {
     Swift.max(1, UInt32(truncatingIfNeeded: hash))
   }

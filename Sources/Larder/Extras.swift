@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a cache does beyond keeping values, as asked for at its creation.
+/// The optional features of a cache, as asked for when it was created.
 ///
-/// A cache without any of it has no `Extras`; then an insertion pays one branch, a lookup nothing.
+/// A cache without any has no `Extras`. It then pays one branch for an insertion, and nothing for a
+/// lookup.
 @usableFromInline final class Extras<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Owner = Cache<Key, Value>
 
@@ -16,7 +17,7 @@
   let groups: GroupIndex<Key>?
   let secondChance: SecondChance<Key, Value>?
 
-  /// `nil` where nothing is asked for.
+  /// `nil` if nothing is asked for.
   init?(
     onInsertion: Owner.InsertionObserver?, cost: Owner.CostFunction?, options: Owner.Options
   ) {
@@ -35,10 +36,10 @@
     if isOnlyACache { return nil }
   }
 
-  /// Whether entries that leave are of interest.
+  /// Whether any feature needs to know of entries that leave.
   var watchesRemovals: Bool { evictions != nil || groups != nil || secondChance != nil }
 
-  /// Notes an entry that has left; no lock is held.
+  /// Notes an entry that has left. No lock is held.
   func didLeave(
     _ key: Key, _ hash: UInt64, _ value: Value, _ cost: Int, _ cause: RemovalCause,
     since moment: UInt64

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The entries of one group, in the order of their insertion. Used under a lock: every function
+/// The entries of one group, in the order of their insertion. Used under a lock, so every function
 /// returns the keys it has taken out, to be destroyed elsewhere.
 struct GroupMembers<Key: Hashable> {
   private struct Record {
-    /// Insertions less removals reported: 1 for a stored entry, other values while reports of
-    /// threads overtake each other.
+    /// Insertions reported, less removals reported: 1 for a stored entry, other values while the
+    /// reports of threads overtake each other.
     var balance = 0
-    /// Insertions that have begun and are not reported yet: the core may have the entry already.
+    /// Insertions that have begun and are not reported yet. The core may have the entry already.
     var pending = 0
-    /// The place in `order` that counts.
+    /// The number of the key's valid element in `order`.
     var stamp = 0
-    /// Chosen for eviction; no longer counted.
+    /// Whether it is chosen for eviction, and no longer counted.
     var isLeaving = false
   }
 
   private var records: [Key: Record] = [:]
-  /// Keys by insertion. Those whose stamp is not their record's are out of date.
+  /// Keys in the order of insertion. An element whose stamp is not its record's is out of date.
   private var order: [(key: Key?, stamp: Int)] = []
   private var oldest = 0
   private var lastStamp = 0
-  /// Entries that count against the quota.
+  /// The number of entries that count against the quota.
   private(set) var count = 0
 
   var isEmpty: Bool { records.isEmpty }
 
-  /// Keys the cache may hold.
+  /// The keys that the cache may hold.
   var keys: [Key] {
     var keys: [Key] = []
     keys.reserveCapacity(records.count)
@@ -33,16 +33,16 @@ struct GroupMembers<Key: Hashable> {
     return keys
   }
 
-  /// An insertion begins.
+  /// Notes that an insertion begins.
   mutating func expect(_ key: Key) { records[key, default: Record()].pending += 1 }
 
-  /// It stored nothing.
+  /// Notes that the insertion stored nothing.
   mutating func giveUp(_ key: Key) -> [Key?] {
     records[key]?.pending -= 1
     return [change(key, by: 0)]
   }
 
-  /// It stored the entry.
+  /// Notes that the insertion stored the entry.
   mutating func add(_ key: Key) -> [Key?] {
     records[key]?.pending -= 1
     let gone = change(key, by: 1)
@@ -58,7 +58,7 @@ struct GroupMembers<Key: Hashable> {
     return order.count > 2 * records.count + 16 ? compact() + [gone] : [gone]
   }
 
-  /// The entry stored longest ago, if more than `quota` count. From now on it does not.
+  /// Takes the entry stored longest ago if more than `quota` count. That entry counts no longer.
   mutating func takeOldest(above quota: Int) -> (key: Key?, garbage: [Key?]) {
     guard count > quota else { return (nil, []) }
     var garbage: [Key?] = []
@@ -79,7 +79,7 @@ struct GroupMembers<Key: Hashable> {
     return (nil, garbage)
   }
 
-  /// Returns the key whose record is gone.
+  /// Changes a balance. Returns the key if its record is gone.
   private mutating func change(_ key: Key, by difference: Int) -> Key? {
     var record = records[key] ?? Record()
     let counted = record.balance > 0 && !record.isLeaving
@@ -93,7 +93,7 @@ struct GroupMembers<Key: Hashable> {
     return records.index(forKey: key).map { records.remove(at: $0).key }
   }
 
-  /// Drops what is out of date.
+  /// Drops elements that are out of date.
   private mutating func compact() -> [Key?] {
     var garbage: [Key?] = []
     var kept: [(key: Key?, stamp: Int)] = []

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 
-/// State under a lock of the core's kind, for what is kept beside the core.
+/// State under a lock of the core's kind, for what Swift keeps beside the core.
 ///
-/// The lock is a leaf. It is held for O(1) steps on average, except where a whole stripe of second
-/// chances is gone through (`forgetAll()`, `removeDead()`) or the keys of a group are listed
-/// (`keys(in:)`). The only code of users that runs under it is a key's, or a group's, `==` and
-/// `hash(into:)`, which must not use any cache. Nothing of theirs may be destroyed under it: a body
-/// returns what it takes out.
+/// The lock is a leaf. It is held for O(1) steps on average, with two exceptions: a walk over a
+/// whole stripe of second chances (`forgetAll()`, `removeDead()`), and a list of a group's keys
+/// (`keys(in:)`). The only user code that runs under it is `==` and `hash(into:)` of a key or a
+/// group, and these must not use any cache. No object of theirs may be destroyed under the lock, so
+/// a body returns what it takes out.
 ///
-/// `fork()` takes it, as it takes the core's locks, so that the child finds the state whole.
+/// `fork()` takes this lock together with the core's, so that the child finds the state whole.
 package final class Guarded<State>: @unchecked Sendable {
   // Sendable: `state` is only touched under the lock.
   private let lock = UnsafeMutablePointer<lrd_side_lock>.allocate(capacity: 1)

@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the keys of a cache fall into groups, and how many entries a group may have.
+/// How the keys of a cache form groups, and how many entries a group may have.
 ///
 ///     let images = Cache<ImageKey, Image>(
 ///       countLimit: 2_000,
 ///       options: .init(groups: .by({ $0.kind }, quota: { $0 == .profile ? 50 : 1_000 })))
 ///     images.removeAll(inGroup: ImageKey.Kind.profile)
 ///
-/// **Order.** Where a group has more entries than its quota, those stored longest ago go first; a
-/// replacement counts as stored anew, a hit does not count. (The policy's order is that of the
-/// whole cache, which knows no groups.) The observer is told ``RemovalCause/limit``.
+/// **Order.** If a group has more entries than its quota, those stored longest ago are evicted
+/// first. A replacement counts as newly stored; a hit does not count. (The policy's order is that
+/// of the whole cache, which knows no groups.) The observer receives ``RemovalCause/limit``.
 ///
-/// **Strictness.** A call that stores a value returns when its group is within its quota, but for
-/// insertions of other threads that have not returned yet. The cache's own limits hold always.
+/// **Strictness.** When a call that stores a value returns, its group is within its quota, except
+/// for the insertions of other threads that have not returned yet. The cache's own limits always
+/// hold.
 ///
-/// **Keys and groups** are hashed and compared under a lock of the index, so neither `==` nor
+/// **Keys and groups** are hashed and compared under a lock of the index. So neither `==` nor
 /// `hash(into:)` of either may use the cache.
 ///
-/// **Cost.** Every removal takes one more lock, which all groups share, every insertion two, for
-/// O(1) steps each; listing a group for `removeAll(inGroup:)` holds it for O(*m*). Memory: about
-/// three times a key for each entry stored; a group without entries has none.
+/// **Cost.** All groups share one lock. Every removal takes it once and every insertion twice, for
+/// O(1) steps each. Listing a group of *m* entries for `removeAll(inGroup:)` holds it for O(*m*).
+/// Memory: about three times the size of a key for each entry stored. A group without entries takes
+/// none.
 public struct KeyGroups<Key: Hashable & Sendable>: Sendable {
   let makeIndex: @Sendable () -> GroupIndex<Key>
 
-  /// Groups by a function of the key: pure, quick, called without a lock for each insertion and
-  /// removal.
+  /// Forms groups by a function of the key. The function must be pure and should be quick. It is
+  /// called without a lock for each insertion and removal.
   ///
   /// - Parameters:
-  ///   - group: The group of a key.
-  ///   - quota: The most entries of a group; 0 for no limit. Must not be negative. Called without
-  ///     a lock for each insertion.
+  ///   - group: Returns the group of a key.
+  ///   - quota: Returns the most entries a group may have; 0 for no limit. Must not return a
+  ///     negative number. Called without a lock for each insertion.
   public static func by<Group: Hashable & Sendable>(
     _ group: @escaping @Sendable (Key) -> Group,
     quota: @escaping @Sendable (Group) -> Int = { _ in 0 }
@@ -38,29 +40,29 @@ public struct KeyGroups<Key: Hashable & Sendable>: Sendable {
   }
 }
 
-/// Which entries of a cache belong to which group, for one type of groups.
+/// Which entries of a cache belong to which group, for one type of group.
 class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
-  // Sendable: the one subclass is.
+  // Sendable: the only subclass is.
 
-  /// Notes that a value will be stored: from now on until it is, or not, `keys(in:)` has the key.
+  /// Notes that a value will be stored. Until it is, or is not, `keys(in:)` includes the key.
   func willStore(_ key: Key) {}
   func didNotStore(_ key: Key) {}
-  /// Notes that a value was stored; returns the key to evict when the group has too many.
+  /// Notes that a value was stored. Returns the key to evict if the group has too many entries.
   func stored(_ key: Key) -> Key? { nil }
   /// The next key to evict from the group of `key`.
   func overflow(in key: Key) -> Key? { nil }
   /// Notes that an entry has left.
   func didLeave(_ key: Key) {}
-  /// The keys of a group; `nil` when groups are of another type.
+  /// The keys of a group; `nil` if groups are of another type.
   func keys(in group: Any) -> [Key]? { nil }
-  /// How many entries a group has; `nil` when groups are of another type.
+  /// The number of entries in a group; `nil` if groups are of another type.
   func count(in group: Any) -> Int? { nil }
-  /// Groups with entries, for tests.
+  /// The number of groups that have entries, for tests.
   var groupCount: Int { 0 }
 }
 
-/// The index. Calls report what they did after the core did it, and so possibly in another order:
-/// the eviction of a key may be reported before its insertion. Therefore each key has a balance of
+/// The index. Calls report to it after the core has acted, so reports may arrive in another order:
+/// the eviction of a key may be reported before its insertion. Each key therefore has a balance of
 /// insertions and removals, which comes out right in any order.
 final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable>: GroupIndex<Key>,
   @unchecked Sendable
@@ -115,7 +117,7 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
     if Self.canFind(key, group) { change(group) { $0.remove(key) } }
   }
 
-  /// What does not equal itself would be put in again and again: it has no group.
+  /// A key or group that does not equal itself would be added again and again, so it has no group.
   private static func canFind(_ key: Key, _ group: Group) -> Bool { key == key && group == group }
 
   override func keys(in group: Any) -> [Key]? {
@@ -130,7 +132,7 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
 
   override var groupCount: Int { groups.withLock { $0.count } }
 
-  /// Changes a group's members, and takes away a group without any.
+  /// Changes a group's members, and removes a group that has none left.
   private func change(_ group: Group, _ body: (inout GroupMembers<Key>) -> [Key?]) {
     let garbage = groups.withLock { groups in
       let garbage = body(&groups[group, default: GroupMembers()])

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 
-/// Destroys pairs for the core when no call of a typed cache is on the stack: on the maintenance
-/// thread, and when a cache is closed. The core holds one reference until its memory is freed.
+/// Destroys keys and values for the core when no call of a typed cache is on the stack: on the
+/// background thread, and when a cache is closed. The core holds one reference to it until the
+/// cache's memory is freed.
 class PairDestroyer {
   func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ batch: inout UnsafeMutableRawPointer?) {
   }
 
   func finish(_ batch: UnsafeMutableRawPointer) {}
 
-  /// The hooks of a cache, which keep `self` alive until the core releases them.
+  /// The hooks of a cache. They keep `self` alive until the core releases them.
   func hooks() -> lrd_hooks {
     lrd_hooks(
       context: Unmanaged<PairDestroyer>.passRetained(self).toOpaque(),

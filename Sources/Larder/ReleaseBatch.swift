@@ -3,16 +3,16 @@ import Synchronization
 
 /// Values that have left a cache and wait for their release.
 ///
-/// Each is released exactly once: by ``release()``, or where the last reference to the batch goes
-/// when nobody has called it. An array would not do: the sender's own reference to it may outlive
-/// the receiver's, and then the values would die on the sending thread after all.
+/// Each value is released exactly once: by ``release()``, or, if nobody calls that, where the last
+/// reference to the batch is dropped. An array would not do. The sender's reference to an array
+/// might outlive the receiver's, and the values would then die on the sending thread after all.
 ///
-/// Not every value in a batch need die with it, nor be there for the first time: others may hold it
-/// still, and with ``Cache/Options/secondChances`` each ``Cache/reclaim()`` hands on all evicted
-/// objects that are alive, because it had to take them in hand.
+/// A value in a batch does not always die with it, because others may hold it too. Nor is it always
+/// there for the first time: with ``Cache/Options/secondChances``, each ``Cache/reclaim()`` hands
+/// on all evicted objects that are alive, because it had to take references to them.
 public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
-  // Sendable: `values` is written by the thread that fills the batch, which hands it on once, and
-  // then by the one call that finds `isReleased` false.
+  // Sendable: `values` is written first by the thread that fills the batch, which hands the batch
+  // on once, and then by the one call that finds `isReleased` false.
   private var values: [Value] = []
   private let isReleased = Atomic(false)
   private let releaser: Releaser<Value>
@@ -23,10 +23,9 @@ public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
 
   func append(_ value: consuming Value) { values.append(consume value) }
 
-  /// Releases the values, on the calling thread, before it returns. Calls after the first do
-  /// nothing.
+  /// Releases the values on the calling thread, before it returns. Further calls do nothing.
   ///
-  /// - Complexity: O(the number of values), at most 256, and what their `deinit`s take.
+  /// - Complexity: O(the number of values), at most 256, plus what their `deinit`s take.
   public func release() {
     guard !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
     let count = values.count
@@ -39,14 +38,14 @@ public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
   }
 }
 
-/// Gathers values in batches and hands those on.
+/// Gathers values in batches and hands these on.
 @usableFromInline final class Releaser<Value: Sendable>: Sendable {
-  /// Values of one batch.
+  /// The most values in one batch.
   static var batchMost: Int { 256 }
 
   private let pendingLimit: Int
   private let receive: @Sendable (ReleaseBatch<Value>) -> Void
-  /// Values handed on and not yet released. Relaxed: it publishes nothing.
+  /// The number of values handed on and not yet released. Relaxed: it publishes nothing.
   private let pending = Atomic(0)
 
   init(_ release: ValueRelease<Value>) {
@@ -54,7 +53,7 @@ public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
     receive = release.receive
   }
 
-  /// Moves a value to a batch; hands that on when it is full.
+  /// Moves a value to a batch, and hands the batch on when it is full.
   func add(_ value: consuming Value, to batch: inout ReleaseBatch<Value>?) {
     let filled = batch ?? ReleaseBatch(self)
     filled.append(consume value)
@@ -62,7 +61,7 @@ public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
     if filled.count >= Self.batchMost, let full = batch.take() { hand(full) }
   }
 
-  /// Moves a value to the last of several batches, or to a new one. Hands none on.
+  /// Moves a value to the last of several batches, or to a new one. Hands none of them on.
   func add(_ value: consuming Value, to batches: inout [ReleaseBatch<Value>]) {
     if batches.isEmpty || batches[batches.count - 1].count >= Self.batchMost {
       batches.append(ReleaseBatch(self))
@@ -76,7 +75,7 @@ public final class ReleaseBatch<Value: Sendable>: @unchecked Sendable {
     receive(batch)
   }
 
-  /// A batch of one.
+  /// Hands on a batch of one value.
   @usableFromInline
   func release(_ value: consuming Value) {
     var batch: ReleaseBatch<Value>?

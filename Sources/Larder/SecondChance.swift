@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Evicted objects that somebody may still hold, by key, held weakly: a miss may find them again.
+/// Weak references to evicted objects, by key. While somebody else still holds such an object, a
+/// miss may find it again.
 ///
-/// A fixed number of places, in stripes by hash. The place for a newly evicted object is that of
-/// the one evicted longest ago; besides, each takes two places further on to free those whose
-/// objects have died.
+/// It holds a fixed number of records, in stripes by hash. A newly evicted object takes over the
+/// record of the one evicted longest ago. Each one also looks at two records further on, and frees
+/// those whose objects have died.
 ///
-/// **No object dies here** where values are released elsewhere. To look at an object is to hold it,
-/// and the look may outlast all others who did. So an eviction does not look for the dead then; and
-/// what ``clean()`` and ``find(_:_:)`` have held goes to the releaser, or to the caller.
+/// **No object dies here** if the cache releases values elsewhere. Looking at an object means
+/// holding it, and the look may outlast everyone else who holds it. So in that case an eviction
+/// does not look for dead objects, and whatever ``clean()`` and ``find(_:_:)`` have held goes to
+/// the releaser or to the caller.
 ///
-/// **Nothing stale comes back.** Evictions are reported here after the core made them, so a report
-/// may come late: after a newer value was stored and removed again. Hence every write to a key is
-/// bracketed by `willWrite` and `didWrite`, which stamp the key's stripe from one clock:
+/// **Nothing stale comes back.** The core makes an eviction first, and then the thread reports it
+/// here. The report may come late, after a newer value was stored and removed again. So `willWrite`
+/// and `didWrite` enclose every write to a key, and stamp the key's stripe from one clock:
 ///
-///   1. `willWrite` forgets the key, and nothing is taken in or found while a write is under way.
+///   1. `willWrite` forgets the key. While a write is under way, nothing is taken in and nothing
+///      found.
 ///   2. Every operation takes a *moment* from the clock before it asks the core to do anything.
-///      What it evicted is taken in only if the stripe's last stamp is older than the moment: no
-///      write to the stripe began or ended since, so the evicted value is its key's last. (Of an
-///      insertion's own bracket the moment is the stamp.)
-///   3. What was found is stored again only if, under the shard's lock, the stripe's stamp is still
-///      what it was when it was found. A write that begins later gets that lock later.
+///      What it evicted is taken in only if the stripe's last stamp is older than the moment. Then
+///      no write to the stripe began or ended since, and the evicted value is its key's last. (For
+///      an insertion the moment is the stamp of its own `willWrite`.)
+///   3. A found object is stored again only if the stripe's stamp is still the one with which it
+///      was found. This is checked under the shard's lock; a write that begins later gets that lock
+///      later.
 ///
-/// A write to another key of the stripe at the same time costs an object its second chance, nothing
-/// else: an evicted object may be missed at any time.
+/// A write to another key of the stripe at the same time costs an object its second chance, and
+/// nothing else. An evicted object may be missed at any time.
 class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-  // Sendable: the clock and the stamps are atomics, all else is under locks.
+  // Sendable: the clock and the stamps are atomics, everything else is under locks.
 
-  /// Something found: its value, and what it takes to store it again.
+  /// An object that was found: its value, and what it takes to store it again.
   struct Found {
-    /// Never `nil` until it is given up.
+    /// Not `nil` until it is given up.
     var value: Value?
     let cost: Int
     let stamp: UInt64
@@ -38,7 +42,7 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
 
   static var stripeCount: Int { 16 }
 
-  /// Sequentially consistent, though acquire and release would do: writes with this power take
+  /// Sequentially consistent, although acquire and release would do. Writes with this feature take
   /// locks anyway.
   private let clock = Atomic<UInt64>(1)
   private let stamps: UnsafeMutablePointer<Atomic<UInt64>>
@@ -53,17 +57,17 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     stamps.deallocate()
   }
 
-  /// The bits that choose a stripe choose neither a bucket's first slots nor a shard.
+  /// These bits of the hash choose neither a cell in a bucket nor a shard.
   static func stripe(of hash: UInt64) -> Int { Int(hash >> 40) % stripeCount }
 
-  /// A moment before whatever the caller does next, later than every stamp.
+  /// A moment before whatever the caller does next, and later than every stamp.
   final func moment() -> UInt64 { clock.add(1, ordering: .sequentiallyConsistent).newValue }
 
   final func stamp(of stripe: Int) -> UInt64 {
     stamps[stripe].load(ordering: .sequentiallyConsistent)
   }
 
-  /// The stripe's lock is held.
+  /// Gives a stripe a new stamp. The stripe's lock is held.
   final func renew(_ stripe: Int) -> UInt64 {
     let stamp = moment()
     stamps[stripe].store(stamp, ordering: .sequentiallyConsistent)
@@ -75,25 +79,25 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     self.stamp(of: Self.stripe(of: hash)) == stamp
   }
 
-  /// Begins a write to `key`; returns its moment.
+  /// Begins a write to `key`. Returns the write's moment.
   func willWrite(_ key: Key, _ hash: UInt64) -> UInt64 { 0 }
   func didWrite(_ hash: UInt64) {}
-  /// Begins a write that may concern any key, and forgets all.
+  /// Begins a write that may concern any key, and forgets all keys.
   func willWriteAll() {}
   func didWriteAll() {}
-  /// Takes in what was evicted after `moment`.
+  /// Takes in a value that was evicted after `moment`.
   func keep(_ value: Value, _ key: Key, _ hash: UInt64, cost: Int, since moment: UInt64) {}
   func find(_ key: Key, _ hash: UInt64) -> Found? { nil }
-  /// Takes out what was found and is stored again, unless the stripe was written to since: what is
-  /// removed from the cache later must not be found here.
+  /// Forgets an object that was found and is stored again, unless the stripe was written to since.
+  /// What is removed from the cache later must not be found here.
   func forget(_ key: Key, _ hash: UInt64, since stamp: UInt64) {}
-  /// Frees the places of objects that have died.
+  /// Frees the records of objects that have died.
   func clean() {}
-  /// Places in use, for tests.
+  /// The number of records in use, for tests.
   var count: Int { 0 }
 }
 
-/// The second chance for classes.
+/// The second chance of objects.
 final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendable>:
   SecondChance<Key, Value>, @unchecked Sendable
 {
@@ -150,14 +154,14 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
   override func keep(
     _ value: Value, _ key: Key, _ hash: UInt64, cost: Int, since moment: UInt64
   ) {
-    // What does not equal itself could never be found, nor taken out.
+    // A key that does not equal itself could never be found, nor taken out.
     guard key == key else { return }
     let index = Self.stripe(of: hash)
     let gone = stripes[index].withLock { stripe -> [AnyObject] in
       let stamp = stamp(of: index)
       let isLast =
         (stripe.writers == 0 && stamp < moment) || (stripe.writers == 1 && stamp == moment)
-      return isLast ? stripe.add(WeakPlace(key: key, value: value, cost: cost)) : []
+      return isLast ? stripe.add(WeakRecord(key: key, value: value, cost: cost)) : []
     }
     withExtendedLifetime(gone) {}
   }
@@ -165,10 +169,9 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
   override func find(_ key: Key, _ hash: UInt64) -> Found? {
     let index = Self.stripe(of: hash)
     return stripes[index].withLock { stripe in
-      guard stripe.writers == 0, let place = stripe.place(of: key), let value = place.value else {
-        return nil
-      }
-      return Found(value: value, cost: place.cost, stamp: stamp(of: index))
+      guard stripe.writers == 0, let record = stripe.record(of: key), let value = record.value
+      else { return nil }
+      return Found(value: value, cost: record.cost, stamp: stamp(of: index))
     }
   }
 

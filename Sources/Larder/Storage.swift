@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 
-/// What a cache with extras does around the storage of one value, beside storing it.
+/// What a cache with optional features does around storing one value.
 @usableFromInline struct Storage {
-  /// From before the change: see `SecondChance`.
+  /// A moment from before the change; see `SecondChance`.
   @usableFromInline let moment: UInt64
   let ages: AgeCounter?
-  /// Whether the entry is to be lent to the thread that stores it, to show its value to the
+  /// Whether the entry is lent to the thread that stores it, so that it can show the value to the
   /// observer.
   ///
-  /// A copy would do as well, but for two things: where values are released elsewhere it might be
-  /// the last reference, so it had to be handed on like a value that left the cache, and waited for
-  /// as one.
+  /// A copy would do as well if values were not released elsewhere. But a copy could become the
+  /// last reference, and would then have to be released through ``Cache/Options/release`` too, and
+  /// waited for there.
   let lends: Bool
-  /// The entry and the lane that has it on loan, from its publication to ``Cache/endLending(_:)``:
-  /// whatever becomes of the entry meanwhile, its value is there.
+  /// The entry, and the lane that has it on loan, from its publication to ``Cache/endLending(_:)``.
+  /// Whatever becomes of the entry meanwhile, its value is there.
   fileprivate(set) var lent: (entry: UnsafeMutablePointer<lrd_entry>, lane: OpaquePointer)?
 
   init(moment: UInt64, ages: AgeCounter?, lends: Bool) {
@@ -38,8 +38,8 @@ extension Cache {
     return lrd_loans_left(lane) > 0
   }
 
-  /// Does what is wanted with an entry that is about to be published. The shard's lock is held, so
-  /// whoever unlinks the entry does so after its loan can be seen.
+  /// Prepares an entry that is about to be published. The shard's lock is held, so whoever unlinks
+  /// the entry does so when its loan is visible.
   @usableFromInline @inline(never)
   func prepareLocked(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ shard: OpaquePointer, _ lane: OpaquePointer?,
@@ -60,12 +60,12 @@ extension Cache {
     lookAfter(entry, place, lane)
   }
 
-  /// What follows a loan during which code of users ran. If the entry was removed meanwhile, its
-  /// removal has left it behind because of the loan: a thread that is alone destroys it now, as it
-  /// would have then; among others it is looked after like all that readers held.
+  /// Follows up on a loan during which user code ran. If the entry was removed meanwhile, the
+  /// removal left it in limbo because of the loan. A thread that is alone destroys it now, as it
+  /// would have done then. Among several threads it waits like everything that readers held.
   ///
-  /// The entry is not touched, as it may be gone. Should its slot have been used again for the same
-  /// place, then it was destroyed, and nothing is left to do.
+  /// The entry may be gone, so this function does not touch it. If its slot has been used again for
+  /// the same upper hash bits, then the entry was destroyed, and nothing is left to do.
   func lookAfter(_ entry: StoredEntry, _ place: UInt64, _ lane: OpaquePointer?) {
     guard lrd_thread_is_solitary() else { return }
     let shard = lrd_cache_shard(core, place)

@@ -4,17 +4,17 @@ import Synchronization
 
 /// The low-water marks of a cache, and whether a purge is under way.
 final class Watermarks: Sendable {
-  /// Entries one insertion evicts for the purge. More than one, so that the purge ends although
-  /// each insertion adds an entry.
+  /// Entries that one insertion evicts for the purge. More than one, so that the purge comes to an
+  /// end although each insertion adds an entry.
   static let entriesPerInsertion: UInt64 = 8
 
   let count: Int
   let cost: Int
-  /// Relaxed: it publishes nothing. Two insertions may purge at once, and one may end the purge
-  /// that another has just begun; the next insertion without room begins it again.
+  /// Relaxed: it publishes nothing. Two insertions may purge at the same time, and one may end a
+  /// purge that another has just begun. The next insertion that finds no room begins it again.
   private let isPurging = Atomic(false)
 
-  /// `nil` where there are no marks.
+  /// `nil` if there are no marks.
   init?(count: Int, cost: Int) {
     require(count >= 0, "preferredCount must not be negative")
     require(cost >= 0, "preferredTotalCost must not be negative")
@@ -23,7 +23,7 @@ final class Watermarks: Sendable {
     self.cost = cost
   }
 
-  /// A replacement needs no room, or not much: it begins no purge.
+  /// A replacement needs no room, or not much, so it begins no purge.
   func willInsert<Key, Value>(_ key: Key, into cache: Cache<Key, Value>, cost: Int) {
     if !cache.hasRoom(cost: cost) && !cache.contains(key) {
       isPurging.store(true, ordering: .relaxed)

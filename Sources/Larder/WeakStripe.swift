@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key and its evicted object, for as long as somebody else holds that.
-final class WeakPlace<Key, Value: AnyObject> {
+/// A key and its evicted object, for as long as somebody else holds the object.
+final class WeakRecord<Key, Value: AnyObject> {
   let key: Key
   let cost: Int
   private(set) weak var value: Value?
@@ -13,21 +13,21 @@ final class WeakPlace<Key, Value: AnyObject> {
   }
 }
 
-/// A ring of weak places, and where each key is in it. Used under a lock: what leaves the ring is
-/// returned, to be destroyed elsewhere.
+/// A ring of weak records, and each key's index in it. Used under a lock, so whatever leaves the
+/// ring is returned, to be destroyed elsewhere.
 struct WeakStripe<Key: Hashable, Value: AnyObject> {
-  typealias Place = WeakPlace<Key, Value>
+  typealias Record = WeakRecord<Key, Value>
 
-  /// Writes to keys of this stripe that are under way.
+  /// The number of writes under way to keys of this stripe.
   var writers = 0
   private let capacity: Int
   private let sweeps: Bool
-  private var ring: [Place?]
+  private var ring: [Record?]
   private var index: [Key: Int] = [:]
   private var hand = 0
   private var broom = 0
 
-  /// With `sweeps`, each place added frees some whose objects have died.
+  /// With `sweeps`, each addition frees some records whose objects have died.
   init(capacity: Int, sweeps: Bool) {
     self.capacity = capacity
     self.sweeps = sweeps
@@ -36,12 +36,12 @@ struct WeakStripe<Key: Hashable, Value: AnyObject> {
 
   var count: Int { index.count }
 
-  func place(of key: Key) -> Place? { index[key].flatMap { ring[$0] } }
+  func record(of key: Key) -> Record? { index[key].flatMap { ring[$0] } }
 
-  mutating func add(_ place: Place) -> [AnyObject] {
-    var gone: [AnyObject?] = [forget(place.key), remove(at: hand)]
-    index[place.key] = hand
-    ring[hand] = place
+  mutating func add(_ record: Record) -> [AnyObject] {
+    var gone: [AnyObject?] = [forget(record.key), remove(at: hand)]
+    index[record.key] = hand
+    ring[hand] = record
     hand = (hand + 1) % capacity
     for _ in 0..<(sweeps ? 2 : 0) {
       gone.append(sweep(broom))
@@ -50,34 +50,34 @@ struct WeakStripe<Key: Hashable, Value: AnyObject> {
     return gone.compactMap { $0 }
   }
 
-  mutating func forget(_ key: Key) -> Place? { index[key].flatMap { remove(at: $0) } }
+  mutating func forget(_ key: Key) -> Record? { index[key].flatMap { remove(at: $0) } }
 
-  mutating func forgetAll() -> [Place] { (0..<capacity).compactMap { remove(at: $0) } }
+  mutating func forgetAll() -> [Record] { (0..<capacity).compactMap { remove(at: $0) } }
 
-  /// Also returns the objects that are alive, each of which may be the last reference by now.
-  mutating func removeDead() -> (gone: [Place], alive: [Value]) {
-    var (gone, alive): ([Place], [Value]) = ([], [])
+  /// Also returns the objects that are alive, because each may be the last reference by now.
+  mutating func removeDead() -> (gone: [Record], alive: [Value]) {
+    var (gone, alive): ([Record], [Value]) = ([], [])
     for number in 0..<capacity {
       if let value = ring[number]?.value {
         alive.append(value)
-      } else if let place = remove(at: number) {
-        gone.append(place)
+      } else if let record = remove(at: number) {
+        gone.append(record)
       }
     }
     return (gone, alive)
   }
 
-  /// Takes out a place whose object has died. Looking takes a reference to one that has not, which
-  /// may become the last at any time: that is returned, too.
+  /// Takes out a record whose object has died. Looking at a living object takes a reference to it,
+  /// which may become the last at any time, so that is returned too.
   private mutating func sweep(_ number: Int) -> AnyObject? {
     ring[number]?.value ?? remove(at: number)
   }
 
-  /// The place returned keeps the key that the index loses.
-  private mutating func remove(at number: Int) -> Place? {
-    guard let place = ring[number] else { return nil }
+  /// The returned record keeps the key that the index loses.
+  private mutating func remove(at number: Int) -> Record? {
+    guard let record = ring[number] else { return nil }
     ring[number] = nil
-    index[place.key] = nil
-    return place
+    index[record.key] = nil
+    return record
   }
 }
