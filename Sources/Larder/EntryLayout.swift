@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CLarder
 
-/// Where key and value lie in an entry: `[ lrd_entry | key | value ]`, each at its own alignment;
-/// then the entry's number by age, in caches that remember it.
+/// Where key and value lie in an entry: `[ lrd_entry | key | value ]`, each at its own alignment.
+/// In caches that remember ages, the entry's number follows.
 ///
-/// In specialised code all of this folds to constants.
+/// In specialised code everything here folds to constants.
 @usableFromInline package enum EntryLayout<Key, Value> {
   @inlinable package static var keyOffset: Int {
     roundUp(MemoryLayout<lrd_entry>.size, MemoryLayout<Key>.alignment)
@@ -22,8 +22,8 @@ public import CLarder
 
   static var sizeWithAge: Int { ageOffset + MemoryLayout<UInt64>.size }
 
-  /// Whether a value is, as far as its layout tells, one reference, so that what it points to can
-  /// be loaded ahead of its use. Its bits need not be an address.
+  /// Whether the layout of a value suggests that it is a single reference, so that what it points
+  /// to can be prefetched. Its bits need not be an address.
   @inlinable package static var valueIsReference: Bool { isReference(Value.self) }
 
   /// How many references of a pair a hit follows: the key's when it compares keys, the value's when
@@ -36,7 +36,8 @@ public import CLarder
 
   package static var references: lrd_references {
     var references = lrd_references()
-    // A string is compared by its bytes, 32 behind the object they are in; copying retains that.
+    // A string's bytes begin 32 bytes into their object. Comparing reads these, copying retains the
+    // object.
     if let key = reference(in: Key.self, at: keyOffset, skippingInStrings: 32) {
       references.at.0 = key
       references.count = 1
@@ -48,8 +49,8 @@ public import CLarder
     return references
   }
 
-  /// The reference that a key or value is, or that a string has in its second word, if it is not
-  /// short enough to be in there itself.
+  /// The reference that a key or value consists of, or that a string has in its second word unless
+  /// it is short enough to lie in there itself.
   private static func reference<Part>(
     in part: Part.Type, at offset: Int, skippingInStrings skip: UInt32
   ) -> lrd_reference? {
@@ -85,7 +86,7 @@ extension UnsafeMutablePointer<lrd_entry> {
     (UnsafeMutableRawPointer(self) + layout.valueOffset).assumingMemoryBound(to: Value.self)
   }
 
-  /// Written before publication, constant until destruction; only where the cache remembers ages.
+  /// Written before publication, constant until destruction. Only in caches that remember ages.
   func age<Key, Value>(of layout: EntryLayout<Key, Value>.Type) -> UnsafeMutablePointer<UInt64> {
     (UnsafeMutableRawPointer(self) + layout.ageOffset).assumingMemoryBound(to: UInt64.self)
   }

@@ -2,8 +2,8 @@
 
 public import CLarder
 
-/// The hash function of one cache, and the comparison of its keys: fast for words and ASCII strings,
-/// `Hasher` for all other keys.
+/// The hash function of one cache, and the comparison of its keys. It is fast for words and ASCII
+/// strings, and uses `Hasher` for all other keys.
 ///
 /// Two keys that are `==` have equal hashes. The seeds are secret and every cache draws its own, so
 /// keys chosen to collide in one process, or in one cache, do not collide in the next. All 64 bits
@@ -14,12 +14,12 @@ public import CLarder
 ///     String, other text              canonically, see StringHashing
 ///     everything else                 Hasher (SipHash-1-3), seeded, then folded
 ///
-/// The tests on `Key.self` are constants in specialised code, where only the taken branch remains.
+/// In specialised code the tests on `Key.self` are constants, and only the taken branch remains.
 @usableFromInline package struct KeyHasher<Key: Hashable>: Sendable {
   @usableFromInline package let seed0: UInt64
   @usableFromInline package let seed1: UInt64
 
-  /// A hasher whose seeds come from the system's random source.
+  /// A hasher with seeds from the system's random source.
   package init() {
     var random = SystemRandomNumberGenerator()
     self.init(seed0: random.next(), seed1: random.next())
@@ -50,10 +50,11 @@ public import CLarder
       unsafeBitCast(other, to: String.self))
   }
 
-  /// The key through `Hasher`, whose own seed is per process, seeded per cache as well.
+  /// The hash of a key by `Hasher`, whose own seed belongs to the process, seeded for this cache as
+  /// well.
   ///
-  /// `_rawHashValue(seed:)` is the entry point that `Dictionary` uses: a single call that the
-  /// library's own types answer without setting up a streaming `Hasher`.
+  /// `_rawHashValue(seed:)` is the entry point that `Dictionary` uses. The library's own types
+  /// answer this single call without setting up a streaming `Hasher`.
   @inlinable @inline(__always)
   static func hashBySip(_ key: Key, _ seed0: UInt64, _ seed1: UInt64) -> UInt64 {
     let hash = key._rawHashValue(seed: Int(truncatingIfNeeded: seed0))

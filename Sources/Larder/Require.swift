@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Stops the process when a call breaks its contract. Unlike `precondition`, it says why in
-/// optimized builds too, where services run.
+/// Stops the process if a call breaks its contract. Unlike `precondition` it prints the reason in
+/// optimized builds too, which is where services run.
 @inlinable @inline(__always)
 func require(_ condition: Bool, _ message: StaticString) {
   if !condition { stop(message) }

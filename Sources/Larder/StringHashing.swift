@@ -2,20 +2,20 @@
 
 public import CLarder
 
-/// Hashing of strings so that canonically equal strings have equal hashes, and their comparison.
+/// The hash of strings, equal for canonically equal strings, and their comparison.
 ///
 /// An ASCII string is hashed by its bytes. A string with other scalars can still be equal to an
-/// ASCII one: three scalars decompose canonically to a single ASCII scalar.
+/// ASCII string, because three scalars decompose canonically to a single ASCII scalar:
 ///
 ///     U+037E GREEK QUESTION MARK == ";"   U+1FEF GREEK VARIA == "`"   U+212A KELVIN SIGN == "K"
 ///
-/// A string is equal to an ASCII string exactly when each of its scalars is ASCII or one of these:
-/// equality compares full decompositions up to the order of marks, decompositions are taken scalar
-/// by scalar, and an ASCII string is its own. Such a string is hashed as its ASCII image, and every
-/// other one by `Hasher`, which normalises, and may allocate for it if the text is not in NFC. The
-/// tests hold the list against all scalars.
+/// A string is equal to an ASCII string exactly when each of its scalars is ASCII or one of these
+/// three. For equality compares full decompositions up to the order of marks, decompositions are
+/// taken scalar by scalar, and an ASCII string is its own decomposition. Such a string is hashed as
+/// its ASCII image. Every other string is hashed by `Hasher`, which normalises it, and may allocate
+/// to do so if the text is not in NFC. The tests check the three scalars against all others.
 @usableFromInline package enum StringHashing {
-  /// The hash of any string; only ASCII is handled in line.
+  /// The hash of any string. Only ASCII is handled in line.
   @inlinable @inline(__always)
   static func hash(_ string: String, _ seed0: UInt64, _ seed1: UInt64) -> UInt64 {
     let run = string.utf8.withContiguousStorageIfAvailable {
@@ -25,8 +25,8 @@ public import CLarder
     return hashOther(string, seed0, seed1)
   }
 
-  /// Whether a stored string equals another one, whose hash is the same: nearly always, and mostly
-  /// written with the same bytes. By its address, because a copy would be retained.
+  /// Whether a stored string equals another one of the same hash. It nearly always does, and mostly
+  /// has the same bytes. Takes the stored string by its address, because a copy would be retained.
   @usableFromInline @inline(never)
   static func isEqual(_ stored: UnsafePointer<String>, _ other: String) -> Bool {
     let haveSameBytes = stored.pointee.utf8.withContiguousStorageIfAvailable { a in
@@ -37,7 +37,7 @@ public import CLarder
     return (haveSameBytes ?? nil) == true || stored.pointee == other
   }
 
-  /// The hash of a string that is not ASCII or whose UTF-8 is not in memory (bridged strings).
+  /// The hash of a string that is not ASCII, or whose UTF-8 is not in memory (a bridged string).
   @usableFromInline @inline(never)
   static func hashOther(_ string: String, _ seed0: UInt64, _ seed1: UInt64) -> UInt64 {
     if let hash = hashOfImage(string, seed0, seed1) { return hash }
@@ -46,8 +46,8 @@ public import CLarder
 
   /// The hash of the ASCII string equal to `string`, or `nil` if there is none.
   ///
-  /// A bridged string comes here too, and may be ASCII as it is, so images agree with `hash`.
-  /// The image is built on the stack if there is room.
+  /// A bridged string comes here too and may be ASCII, so images must hash as `hash` does. The
+  /// image is built on the stack if there is room.
   private static func hashOfImage(
     _ string: String, _ seed0: UInt64, _ seed1: UInt64
   ) -> UInt64? {
@@ -64,15 +64,15 @@ public import CLarder
     }
   }
 
-  /// Whether the first byte beyond ASCII, if any, begins one of the three scalars. It tells most
-  /// text apart at once.
+  /// Whether the first byte beyond ASCII, if any, begins one of the three scalars. This rules out
+  /// most text at once.
   private static func mayHaveImage(_ utf8: String.UTF8View) -> Bool {
     let first = utf8.withContiguousStorageIfAvailable { $0.first { $0 >= 0x80 } }
     guard let lead = first ?? nil else { return true }
     return lead == 0xCD || lead == 0xE1 || lead == 0xE2
   }
 
-  /// The ASCII scalar that `scalar` is or decomposes to.
+  /// The ASCII scalar that `scalar` is or decomposes to, or `nil`.
   package static func asciiImage(of scalar: Unicode.Scalar) -> UInt8? {
     switch scalar.value {
     case 0..<0x80: UInt8(scalar.value)
