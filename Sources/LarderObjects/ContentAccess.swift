@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One use of discardable content, which lasts as long as this object lives.
+/// One use of discardable content. It lasts as long as this object lives.
 ///
-/// It begins the access when it is made and ends it when it is released, so that no path forgets
-/// to. It stands in for the content as far as Swift allows: properties and subscripts of the
-/// content are those of the access, methods are called on ``content``.
+/// The object begins the access when it is made and ends it when it is released, so no path through
+/// your code forgets to. It stands in for the content as far as Swift allows: the content's
+/// properties and subscripts are also the access's, but methods must be called on ``content``.
 ///
 ///     if let picture = cached.autoContentAccessingProxy {
 ///       draw(picture.pixels, picture.width)      // properties of the content
@@ -17,7 +17,7 @@ public final class ContentAccess<Content: DiscardableContent> {
 
   /// Begins an access; `nil` if the content is gone.
   public init?(_ content: Content) {
-    // `deinit` does not run for an initializer that fails.
+    // `deinit` does not run if the initializer fails.
     guard content.beginContentAccess() else { return nil }
     self.content = content
   }
@@ -29,7 +29,7 @@ public final class ContentAccess<Content: DiscardableContent> {
     content[keyPath: member]
   }
 
-  /// A property of the content that can be set.
+  /// A settable property of the content.
   public subscript<Member>(
     dynamicMember member: ReferenceWritableKeyPath<Content, Member>
   ) -> Member {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Any value as ``DiscardableContent``: a box that counts its users and can be emptied.
+/// A box that makes ``DiscardableContent`` of any value. It counts its users and can be emptied.
 ///
 ///     let layout = Discardable(try Layout(of: page))
 ///     cache.setObject(layout, forKey: page, cost: 4_096)
@@ -15,15 +15,15 @@ public final class Discardable<Content>: DiscardableContent {
   private var counter = AccessCounter()
   private var stored: Content?
 
-  /// A box with one user, its maker, who calls ``endContentAccess()`` when done.
+  /// Creates a box with one user, its maker, who calls ``endContentAccess()`` when done.
   public init(_ content: Content) { stored = content }
 
-  /// The content, or `nil` if it is gone. Nothing is counted: what is copied out stays, whatever
-  /// becomes of the box.
+  /// The content, or `nil` if it is gone. Reading it counts no user. A copy stays, whatever becomes
+  /// of the box.
   public var content: Content? { lock.withLock { stored } }
 
-  /// Uses the content between ``beginContentAccess()`` and ``endContentAccess()``; `nil` if it is
-  /// gone.
+  /// Calls `body` with the content, between ``beginContentAccess()`` and ``endContentAccess()``.
+  /// Returns `nil` if the content is gone.
   public func withContent<Result, Failure: Error>(
     _ body: (Content) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
@@ -35,8 +35,8 @@ public final class Discardable<Content>: DiscardableContent {
 
   public func beginContentAccess() -> Bool { lock.withLock { counter.begin() } }
 
-  /// Counts one user less. More of these than of ``beginContentAccess()`` are an error in debug
-  /// builds and ignored in others.
+  /// Counts one user less. More calls than of ``beginContentAccess()`` are an error in debug builds
+  /// and ignored in others.
   public func endContentAccess() { lock.withLock { _ = counter.end() } }
 
   public func discardContentIfPossible() {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// An object whose content may be thrown away while nobody uses it, and the object be kept.
+/// An object that is kept while its content may be thrown away, as long as nobody uses that.
 ///
 /// The protocol has the four members of Foundation's `NSDiscardableContent`, which exists on
-/// Apple's systems only; what is written for that one needs
+/// Apple's systems only. Code written for that protocol needs this line:
 ///
 ///     typealias NSDiscardableContent = DiscardableContent
 ///
-/// An object counts its users. It starts with a count of 1, so that it is not discarded before its
-/// maker has let go of it with ``endContentAccess()``. Content is used between
-/// ``beginContentAccess()`` and ``endContentAccess()``, and is discarded only while the count is 0.
+/// An object counts its users. The count starts at 1, so the content is not discarded before the
+/// maker of the object lets go of it with ``endContentAccess()``. Use the content between
+/// ``beginContentAccess()`` and ``endContentAccess()``. It is discarded only while the count is 0.
 ///
-/// ``Discardable`` and ``PurgeableData`` are ready to use; ``ContentAccess`` pairs the calls.
-/// Conform to the protocol in the open: a cache never guesses it from the names of methods.
+/// ``Discardable`` and ``PurgeableData`` are ready to use, and ``ContentAccess`` pairs the calls. A
+/// class must declare its conformance: a cache never guesses it from the names of methods.
 ///
-/// **Threads.** A cache that is shared by threads calls these methods on any of them.
+/// **Threads.** A cache that threads share calls these methods on any of them.
 public protocol DiscardableContent: AnyObject {
   /// Counts one more user.
   ///
-  /// - Returns: Whether the content is there. False, and nothing counted, if it is discarded and
-  ///   cannot be made again.
+  /// - Returns: Whether the content is there. If it was discarded and cannot be made again, the
+  ///   result is false and no user is counted.
   func beginContentAccess() -> Bool
 
   /// Counts one user less.
@@ -34,15 +34,15 @@ public protocol DiscardableContent: AnyObject {
 }
 
 extension DiscardableContent {
-  /// Something to hand on in place of the object that keeps its content from being discarded as
-  /// long as it lives; `nil` if the content is gone already.
+  /// Keeps the content from being discarded as long as the result lives, and stands in for the
+  /// object; `nil` if the content is already gone.
   ///
-  /// Foundation's property of this name returns a proxy that passes for the object itself, by
-  /// message forwarding. Swift forwards properties only: see ``ContentAccess``.
+  /// Foundation's property of this name returns a proxy that passes for the object itself by
+  /// message forwarding. Swift can forward properties only; see ``ContentAccess``.
   public var autoContentAccessingProxy: ContentAccess<Self>? { ContentAccess(self) }
 }
 
-/// The discardable content that `object` is, if its class conforms.
+/// The discardable content that `object` is, or `nil` if its class does not conform.
 func discardableContent(_ object: AnyObject) -> (any DiscardableContent)? {
   if let content = object as? any DiscardableContent { return content }
   #if canImport(ObjectiveC)
@@ -52,7 +52,7 @@ func discardableContent(_ object: AnyObject) -> (any DiscardableContent)? {
 }
 
 #if canImport(ObjectiveC)
-  /// Foundation's protocol as this one.
+  /// Adapts Foundation's protocol to this one.
   private final class FoundationContent: DiscardableContent {
     private let content: any NSDiscardableContent
     init(_ content: any NSDiscardableContent) { self.content = content }

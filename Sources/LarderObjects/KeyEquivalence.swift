@@ -2,15 +2,15 @@
 import Foundation
 import Larder
 
-/// What makes two key objects the same key. Which of these serves a cache follows from its type of
-/// key, or, where that type leaves it open, from the class of each key.
+/// What makes two key objects the same key. Which of these a cache uses follows from its key type,
+/// or, if that type leaves it open, from the class of each key.
 ///
 ///     NSString (not on Apple's systems)  the text, as its `isEqual(_:)` compares it
 ///     other subclasses of NSObject       isEqual(_:) and hash
 ///     other classes, if Hashable         == and hash(into:)
 ///     all other classes                  identity
 ///
-/// An object is always the same key as itself, whatever its `==` says. Keys of different
+/// An object is always the same key as itself, whatever its `==` says. Keys that use different
 /// equivalences are different.
 class KeyEquivalence: @unchecked Sendable {
   // Sendable: no subclass has state.
@@ -19,7 +19,7 @@ class KeyEquivalence: @unchecked Sendable {
 
   func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool { left === right }
 
-  /// A hash under a secret seed. Callers mix it once more, so that the seed may simply be added.
+  /// A hash with a secret seed. Callers mix the result once more, so the seed may simply be added.
   func hash(_ key: AnyObject, seed: Int) -> Int {
     UInt(bitPattern: ObjectIdentifier(key)).mixed(seed)
   }
@@ -28,7 +28,7 @@ class KeyEquivalence: @unchecked Sendable {
   static let foundation: KeyEquivalence = FoundationEquivalence()
   static let anyHashable: KeyEquivalence = AnyHashableEquivalence()
 
-  /// The equivalence of all keys of type `KeyType`; `nil` if it depends on the key.
+  /// The equivalence of all keys of type `KeyType`, or `nil` if it depends on the key.
   static func common<KeyType: AnyObject>(to type: KeyType.Type) -> KeyEquivalence? {
     #if !canImport(ObjectiveC)
       if type is NSString.Type { return TextEquivalence.shared }
@@ -43,7 +43,7 @@ class KeyEquivalence: @unchecked Sendable {
     HashableEquivalence<Key>()
   }
 
-  /// The equivalence for a key of this class.
+  /// The equivalence of a key of this class.
   static func of(_ key: AnyObject) -> KeyEquivalence {
     #if !canImport(ObjectiveC)
       if key is NSString { return TextEquivalence.shared }
@@ -55,7 +55,7 @@ class KeyEquivalence: @unchecked Sendable {
 }
 
 #if !canImport(ObjectiveC)
-  /// Strings by their text: what Foundation's methods do, without its detours, which take most of
+  /// Compares strings by their text. Foundation's methods do the same, by detours that take most of
   /// the time of a lookup.
   private final class TextEquivalence: KeyEquivalence, @unchecked Sendable {
     static let shared: KeyEquivalence = TextEquivalence()
@@ -82,7 +82,7 @@ class KeyEquivalence: @unchecked Sendable {
 
 private final class FoundationEquivalence: KeyEquivalence, @unchecked Sendable {
   override func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool {
-    // The same answer by the short way, for objects of exactly this class.
+    // For objects of exactly this class, this shorter way gives the same answer.
     if type(of: left) == NSNumber.self && type(of: right) == NSNumber.self {
       return borrowing(left, as: NSNumber.self) { left in
         borrowing(right, as: NSNumber.self) { left.isEqual(to: $0) }
@@ -96,7 +96,7 @@ private final class FoundationEquivalence: KeyEquivalence, @unchecked Sendable {
   }
 }
 
-/// For a type of key that is `Hashable` itself: its subclasses compare by the same `==`.
+/// For key types that are `Hashable` themselves: all subclasses compare by the same `==`.
 private final class HashableEquivalence<Key: Hashable>: KeyEquivalence, @unchecked Sendable {
   override func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool {
     Self.key(left) == Self.key(right)
@@ -107,7 +107,7 @@ private final class HashableEquivalence<Key: Hashable>: KeyEquivalence, @uncheck
   private static func key(_ object: AnyObject) -> Key { unsafeBitCast(object, to: Key.self) }
 }
 
-/// For `Hashable` objects in a cache whose type of key says nothing, such as `AnyObject`.
+/// For `Hashable` objects in a cache whose key type says nothing, such as `AnyObject`.
 private final class AnyHashableEquivalence: KeyEquivalence, @unchecked Sendable {
   override func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool {
     Self.key(left) == Self.key(right)
@@ -118,7 +118,7 @@ private final class AnyHashableEquivalence: KeyEquivalence, @unchecked Sendable 
   private static func key(_ object: AnyObject) -> AnyHashable { object as! AnyHashable }
 }
 
-/// `object` as an instance of `type`, which it is, without retaining it as a plain cast would.
+/// Uses `object` as an instance of `type`, which it is, without the retain of a plain cast.
 @inline(__always)
 private func borrowing<Object: AnyObject, Result>(
   _ object: AnyObject, as type: Object.Type, _ body: (Object) -> Result
@@ -128,7 +128,7 @@ private func borrowing<Object: AnyObject, Result>(
 }
 
 extension UInt {
-  /// A word that was hashed by others, badly perhaps, spread over all bits.
+  /// Spreads over all bits a word that others hashed, perhaps badly.
   fileprivate func mixed(_ seed: Int) -> Int {
     let product = (self ^ UInt(bitPattern: seed)).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
     return Int(bitPattern: product.high ^ product.low)

@@ -4,43 +4,44 @@ import Larder
 
 /// A cache of objects with the members of Foundation's `NSCache`, on Larder's core.
 ///
-/// Code written for `NSCache` compiles with these lines, and keeps its meaning:
+/// Code written for `NSCache` compiles with these three lines, and keeps its meaning:
 ///
 ///     import LarderObjects
 ///     typealias NSCache = ObjectCache
 ///     typealias NSCacheDelegate = ObjectCacheDelegate
 ///
-/// What `NSCache` leaves open holds here as follows.
+/// What `NSCache` leaves open is settled here:
 ///
-/// - **Order.** The object that was not used for longest goes first, exactly (the policy
-///   `EvictionPolicy.lru` with one shard): the newest object always stays. That is what `NSCache`
-///   is seen to do on Apple's systems, and the opposite of what it does on Linux.
-/// - **Limits** are kept when a call returns, and lowering one trims at once. 0 is no limit.
+/// - **Order.** The least recently used object is evicted first, exactly (the policy
+///   `EvictionPolicy.lru` with one shard), so the newest object always stays. `NSCache` has been
+///   seen to do the same on Apple's systems, and does the opposite on Linux.
+/// - **Limits** hold when a call returns, and lowering a limit trims at once. 0 means no limit.
 ///   Negative limits and costs count as 0. Sums of costs do not overflow.
-/// - **An object that alone exceeds the cost limit** is not stored: its key has no value then, all
-///   other objects stay, and the delegate is told of it as of an evicted one.
-/// - **Keys** are retained, not copied, and must not change in what makes them equal. `NSObject`s
-///   are compared with `isEqual(_:)`, other classes with `==` if they are `Hashable`, and by
-///   identity if not.
-/// - **Memory pressure** and the change of an app to the background remove nothing.
+/// - **An object that alone exceeds the cost limit** is not stored. Its key then has no value, all
+///   other objects stay, and the delegate is told of the object as if it had been evicted.
+/// - **Keys** are retained, not copied, and what makes them equal must not change. Keys that are
+///   `NSObject`s are compared with `isEqual(_:)`, other classes with `==` if they are `Hashable`,
+///   and by identity otherwise.
+/// - **Memory pressure** removes nothing, nor does an app's move to the background.
 ///
 /// **Threads.** Every member may be called from any thread at any time. A hit takes no lock.
-/// ``delegate``, ``name`` and ``evictsObjectsWithDiscardedContent`` are guarded by a lock of their
-/// own. The type is not `Sendable`, as it cannot know whether keys, objects and delegate are; the
-/// typed `Cache` is.
+/// ``delegate``, ``name`` and ``evictsObjectsWithDiscardedContent`` have a lock of their own. The
+/// type is not `Sendable`, because it cannot know whether its keys, objects and delegate are. The
+/// typed `Cache` is `Sendable`.
 ///
-/// **Release.** Objects are released without a lock, and their `deinit` may call the cache. So may
-/// the delegate. The `isEqual(_:)` or `==` of a key must not: it may run under the cache's lock. An
-/// object is released before the call that removed it returns while one thread uses caches in the
-/// process, otherwise soon after no thread is looking it up.
+/// **Release.** Objects are released without a lock, and their `deinit` may use the cache. So may
+/// the delegate. A key's `isEqual(_:)` or `==` must not: it may run under the cache's lock. While
+/// only one thread of the process uses caches, an object is released before the call that removed
+/// it returns. Otherwise it is released soon after no thread is looking it up.
 ///
 /// **Subclasses** may override every member. ``setObject(_:forKey:)`` calls
+/// ``setObject(_:forKey:cost:)``. No other member calls one of these.
 /// ``setObject(_:forKey:cost:)``; no other member calls one of these.
 ///
 /// Complexities count one step for hashing or comparing a key.
 open class ObjectCache<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
   let store: ObjectStore
-  /// `nil` if it depends on the key. Retained by `store`.
+  /// `nil` if it depends on the key. `store` retains it.
   private let equivalence: Unmanaged<KeyEquivalence>?
 
   /// Creates an empty cache without limits.
@@ -49,49 +50,50 @@ open class ObjectCache<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     store = ObjectStore(keeping: common)
     equivalence = common.map(Unmanaged.passUnretained)
     super.init()
-    // Delegates see every cache as one of any objects. That is the same object laid out alike, and
-    // they reach it through virtual members, which know the true types.
+    // Delegates see every cache as a cache of `AnyObject`s. That is the same object with the same
+    // layout, and they reach it through virtual members, which know the true types.
     store.owner = .fromOpaque(Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// What the cache is called, for people who debug it. Empty at first.
+  /// A name for people who debug the cache. Empty at first.
   open var name: String {
     get { store.settings.name }
     set { store.settings.name = newValue }
   }
 
-  /// Is told of each object that leaves the cache. Not retained.
+  /// The object that is told of each object that leaves the cache. Not retained.
   open weak var delegate: (any ObjectCacheDelegate)? {
     get { store.settings.delegate }
     set { store.settings.delegate = newValue }
   }
 
-  /// The most objects the cache may hold; 0, as at first, for no limit. Setting a lower one evicts
-  /// what exceeds it before the setter returns.
+  /// The most objects the cache may hold; 0, the initial value, for no limit. Setting a lower limit
+  /// evicts the excess before the setter returns.
   ///
-  /// - Complexity: O(1), and O(1) for each object evicted.
+  /// - Complexity: O(1), plus O(1) for each object evicted.
   open var countLimit: Int {
     get { store.cache.countLimit }
     set { store.cache.countLimit = max(newValue, 0) }
   }
 
-  /// The most the costs of the objects may sum up to; 0, as at first, for no limit. Setting a lower
-  /// one evicts what exceeds it before the setter returns.
+  /// The most that the costs of all objects may add up to; 0, the initial value, for no limit.
+  /// Setting a lower limit evicts the excess before the setter returns.
   ///
-  /// - Complexity: O(1), and O(1) for each object evicted.
+  /// - Complexity: O(1), plus O(1) for each object evicted.
   open var totalCostLimit: Int {
     get { store.cache.totalCostLimit }
     set { store.cache.totalCostLimit = max(newValue, 0) }
   }
 
-  /// Whether a lookup that finds an object whose content is discarded evicts it and returns `nil`.
-  /// True at first, as on Apple's systems. Otherwise such an object is found like any other.
+  /// Whether a lookup that finds an object whose content was discarded evicts the object and
+  /// returns `nil`. True at first, as on Apple's systems. If false, a lookup finds such an object
+  /// like any other.
   open var evictsObjectsWithDiscardedContent: Bool {
     get { store.settings.evictsDiscarded }
     set { store.settings.evictsDiscarded = newValue }
   }
 
-  /// The object stored for `key`, or `nil`. Counts as a use of it.
+  /// Returns the object stored for `key`, or `nil`. Counts as a use of the object.
   ///
   /// - Complexity: O(1) on average, without a lock.
   open func object(forKey key: KeyType) -> ObjectType? {
@@ -99,31 +101,31 @@ open class ObjectCache<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     return unsafeDowncast(object, to: ObjectType.self)
   }
 
-  /// Stores an object at cost 0: ``setObject(_:forKey:cost:)``.
+  /// Stores an object at cost 0; see ``setObject(_:forKey:cost:)``.
   open func setObject(_ obj: ObjectType, forKey key: KeyType) {
     setObject(obj, forKey: key, cost: 0)
   }
 
   /// Stores an object, replacing any earlier one of its key, and makes it the most recently used.
   ///
-  /// What no longer fits is evicted before the call returns. The object that is stored for the key
-  /// already may be given again, to change its cost: that evicts nothing.
+  /// Objects that no longer fit are evicted before the call returns. To change an object's cost,
+  /// store it again under its key: that does not count as its eviction.
   ///
-  /// - Complexity: O(1) on average, and O(1) for each object evicted.
+  /// - Complexity: O(1) on average, plus O(1) for each object evicted.
   open func setObject(_ obj: ObjectType, forKey key: KeyType, cost g: Int) {
     store.set(obj, for: identify(key), cost: max(g, 0))
   }
 
-  /// Removes the object of `key`, if there is one.
+  /// Removes the object stored for `key`, if there is one.
   ///
   /// - Complexity: O(1) on average.
   open func removeObject(forKey key: KeyType) {
     store.cache.removeValue(forKey: identify(key))
   }
 
-  /// Removes all objects, at one moment.
+  /// Removes all objects at the same moment.
   ///
-  /// - Complexity: O(*n*) to tell the delegate and release the objects; the lock is held for O(1).
+  /// - Complexity: O(*n*) to tell the delegate and release the objects. The lock is held for O(1).
   open func removeAllObjects() {
     store.cache.removeAll()
   }

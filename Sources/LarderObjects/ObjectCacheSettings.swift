@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// The settings of an ``ObjectCache`` that the core does not know, for any thread to read and
-/// write, and for a forked child.
+/// The settings of an ``ObjectCache`` that the core does not know. Any thread may read and write
+/// them, and so may a forked child.
 final class ObjectCacheSettings: Sendable {
   private struct Settings {
     var name = ""
@@ -17,7 +17,7 @@ final class ObjectCacheSettings: Sendable {
     get { settings.withLock { $0.name } }
     set {
       var name = newValue
-      // The old one is released outside.
+      // The old name is released outside the lock.
       settings.withLock { swap(&$0.name, &name) }
     }
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key object with what makes it equal to others: two words, so that neither a lookup nor an
-/// entry needs an object of its own. The key is retained, not copied.
+/// A key object, and what makes it equal to others. It takes two words, so neither a lookup nor an
+/// entry needs another object. The key is retained, not copied.
 struct ObjectKey: Hashable, @unchecked Sendable {
-  // Sendable: the cache asks for it; that objects cross threads is the business of those who share
-  // an `ObjectCache`, which is not Sendable itself.
+  // Sendable because `Cache` asks for it. Whether the objects may cross threads is for those to
+  // decide who share an `ObjectCache`, which is not Sendable itself.
 
   let object: AnyObject
-  /// Not retained: it lives as long as the cache that is searched, or longer.
+  /// Not retained: it lives at least as long as the cache that is searched.
   private let equivalence: Unmanaged<KeyEquivalence>
 
   @inline(__always)
@@ -24,8 +24,8 @@ struct ObjectKey: Hashable, @unchecked Sendable {
 
   func hash(into hasher: inout Hasher) { hasher.combine(_rawHashValue(seed: 0)) }
 
-  /// What the cache's own hashing calls. Goes past `Hasher`, because an object's `hash` is a hash
-  /// already, and those that are not have a way of their own here.
+  /// The function that the cache's own hashing calls. It bypasses `Hasher`: an object's `hash` is
+  /// already a hash, and other kinds of keys have a way of their own here.
   func _rawHashValue(seed: Int) -> Int {
     equivalence._withUnsafeGuaranteedRef { $0.hash(object, seed: seed) }
   }

@@ -2,8 +2,8 @@
 import Foundation
 import Larder
 
-/// What an ``ObjectCache`` does, without its type parameters, so that it is compiled for the one
-/// pair of types it stores and not for all.
+/// The work of an ``ObjectCache``, without its type parameters. So it is compiled for the one pair
+/// of types that it stores, and not for every cache.
 final class ObjectStore {
   typealias Contents = Cache<ObjectKey, StoredObject>
 
@@ -38,8 +38,8 @@ final class ObjectStore {
     }
   }
 
-  /// `object`, unless its content is gone: then its entry is evicted, if it still is what was
-  /// found.
+  /// Returns `object` unless its content is gone. In that case evicts its entry, if that is still
+  /// the one that was found.
   @inline(never)
   private func undiscarded(_ object: AnyObject, _ key: ObjectKey) -> AnyObject? {
     guard settings.evictsDiscarded, discardableContent(object)?.isContentDiscarded() == true
@@ -54,19 +54,19 @@ final class ObjectStore {
   }
 }
 
-/// Tells the delegate, and discards content, whenever an object leaves. No lock is held then.
+/// Tells the delegate of each object that leaves, and discards its content. No lock is held.
 private final class DepartureObserver: @unchecked Sendable {
-  // Sendable: `settings` is; the other two are set before the cache is used.
+  // Sendable: `settings` is, and the other two are set before the cache is used.
 
   private let settings: ObjectCacheSettings
-  /// Neither is retained: both are alive while a member of the owner runs, and nobody else calls.
+  /// Neither is retained. Both are alive while a member of the owner runs, and nobody else calls.
   unowned(unsafe) var cache: ObjectStore.Contents!
   var owner: Unmanaged<ObjectCache<AnyObject, AnyObject>>?
 
   init(_ settings: ObjectCacheSettings) { self.settings = settings }
 
   func observe(_ key: ObjectKey, _ value: StoredObject, _ cause: RemovalCause) {
-    // An object stored again under its own key has not left.
+    // An object that is stored again under its own key has not left.
     if cause == .replaced, cache.peek(forKey: key)?.object === value.object { return }
     tell(value)
   }

@@ -2,7 +2,7 @@
 import CPurgeable
 public import Foundation
 
-/// Bytes that the kernel may take back when the machine is short of memory, and nobody uses them.
+/// Bytes that the kernel may take back when memory is short and nobody uses them.
 ///
 ///     guard let pixels = PurgeableData(decode(file)) else { … }
 ///     cache.setObject(pixels, forKey: file, cost: pixels.count)
@@ -11,47 +11,48 @@ public import Foundation
 ///     if pixels.withUnsafeBytes(draw) == nil { … }    // gone: decode again
 ///
 /// It takes the place of Foundation's `NSPurgeableData`, which exists on Apple's systems only, and
-/// counts its users as that does. It differs in that the bytes do not change once it is made, so
-/// that threads may share it, and in that there is no way to touch them without counting as a user:
+/// counts its users in the same way. There are two differences. The bytes do not change once the
+/// object is made, so threads may share it. And nobody can touch them without counting as a user:
 /// ``withUnsafeBytes(_:)`` begins and ends an access itself.
 ///
-/// **Linux.** The bytes have pages of their own, which are offered to the kernel with `MADV_FREE`
-/// while nobody uses them. Under memory pressure it takes some or all, at no cost, in place of
-/// swapping or killing; that is detected at the next use by a word of each page, and counts as
-/// discarded. Where the kernel refuses the offer, as for locked memory, the bytes stay until they
-/// are discarded.
-/// **Apple.** The same with `malloc`'s purgeable zone.
+/// **Linux.** The bytes have pages of their own. While nobody uses them, they are offered to the
+/// kernel with `MADV_FREE`. Under memory pressure the kernel takes some or all of them, at no cost,
+/// instead of swapping or killing. A word in each page shows at the next use that the page was
+/// taken; then all of the content counts as discarded. If the kernel refuses the offer, as for
+/// locked memory, the bytes stay until they are discarded.
 ///
-/// **Costs.** A whole number of pages, and two bytes for each. The last ``endContentAccess()`` and
-/// the first ``beginContentAccess()`` make one step for each page, the former a system call as
-/// well. ``isContentDiscarded()``, so every hit in an ``ObjectCache``, makes a step for each page
-/// while nobody uses the bytes.
+/// **Apple.** The same, with `malloc`'s purgeable zone.
+///
+/// **Costs.** A whole number of pages, and two bytes for each page. The last ``endContentAccess()``
+/// and the first ``beginContentAccess()`` take one step for each page, and the former a system call
+/// as well. While nobody uses the bytes, ``isContentDiscarded()`` takes a step for each page, and
+/// so does every lookup in an ``ObjectCache`` that finds the object.
 ///
 /// **Threads.** All members may be called from any thread.
 public final class PurgeableData: DiscardableContent, @unchecked Sendable {
-  // Sendable: `lock` guards the counter and the state of the memory; the bytes do not change.
+  // Sendable: `lock` guards the counter and the state of the memory. The bytes do not change.
 
   private let lock = NSLock()
   private var counter = AccessCounter()
   private var memory = lrd_purgeable()
 
-  /// The number of bytes, also when they are gone.
+  /// The number of bytes, even when they are gone.
   public let count: Int
 
-  /// A copy of `bytes` with one user, its maker, who calls ``endContentAccess()`` when done; `nil`
-  /// if there is no memory for it.
+  /// Copies `bytes`. There is one user, the maker, who calls ``endContentAccess()`` when done.
+  /// `nil` if there is no memory for the copy.
   public convenience init?(_ bytes: some ContiguousBytes) {
     self.init(count: bytes.withUnsafeBytes { $0.count }) { room in
       bytes.withUnsafeBytes { room.copyMemory(from: $0) }
     }
   }
 
-  /// `count` bytes, zero at first and then written by `initialize`, with one user, its maker, who
-  /// calls ``endContentAccess()`` when done; `nil` if there is no memory for it.
+  /// Creates `count` bytes, which are zero until `initialize` writes them. There is one user, the
+  /// maker, who calls ``endContentAccess()`` when done. `nil` if there is no memory for the bytes.
   ///
   /// - Parameters:
   ///   - count: The number of bytes. Must not be negative.
-  ///   - initialize: Writes the bytes. What it throws, the initializer throws.
+  ///   - initialize: Writes the bytes. The initializer rethrows its errors.
   public init?(count: Int, initialize: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
     precondition(count >= 0, "count must not be negative")
     self.count = count
@@ -61,8 +62,8 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
 
   deinit { lrd_purgeable_destroy(&memory) }
 
-  /// Lends the bytes to `body`, which must not keep the pointer; `nil` if they are gone. Counts as
-  /// a user meanwhile.
+  /// Lends the bytes to `body`, which must not keep the pointer, and counts as a user meanwhile.
+  /// Returns `nil` if the bytes are gone.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
@@ -81,8 +82,8 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
     }
   }
 
-  /// Counts one user less. More of these than of ``beginContentAccess()`` are an error in debug
-  /// builds and ignored in others.
+  /// Counts one user less. More calls than of ``beginContentAccess()`` are an error in debug builds
+  /// and ignored in others.
   public func endContentAccess() {
     lock.withLock { if counter.end() { lrd_purgeable_offer(&memory) } }
   }
@@ -91,7 +92,7 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
     lock.withLock { if counter.mayDiscard { discard() } }
   }
 
-  /// Whether the bytes are gone, discarded or taken by the kernel.
+  /// Whether the bytes are gone: discarded, or taken by the kernel.
   public func isContentDiscarded() -> Bool {
     lock.withLock {
       if counter.mayDiscard && !lrd_purgeable_is_intact(&memory) { discard() }

@@ -18,7 +18,7 @@ enum StoredObject: @unchecked Sendable {
     }
   }
 
-  /// Discards the content of an object that is on its way out.
+  /// Discards the content of an object that is leaving.
   func discardIfPossible() {
     if case .discardable(let object) = self {
       discardableContent(object)?.discardContentIfPossible()
