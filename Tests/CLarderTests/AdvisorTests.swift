@@ -12,7 +12,7 @@ struct AdvisorTests {
 
   static func expert(_ number: Int) -> UnsafePointer<lrd_expert> { lrdt_expert(UInt32(number)) }
 
-  /// Misses of a shadow of `capacity` on keys that begin empty.
+  /// The misses of a shadow of `capacity` that begins empty.
   static func misses(_ number: Int, _ capacity: UInt32, _ keys: [Int]) -> Int {
     let bytes = lrd_shadow_bytes(expert(number), capacity)
     let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 8)
@@ -25,7 +25,7 @@ struct AdvisorTests {
   }
 
   @Test("A key in a shadow hits, whatever the capacity", arguments: experts)
-  func smallest(number: Int) {
+  func keyInAShadowHits(number: Int) {
     #expect(Self.misses(number, 1, [1, 1, 2, 2, 1, 1]) == 3)
     for capacity in [UInt32(1), 2, 3, 10] {
       #expect(Self.misses(number, capacity, Array(repeating: 5, count: 100)) == 1)
@@ -33,7 +33,7 @@ struct AdvisorTests {
     }
   }
 
-  /// A cache of one shard that is told to follow one expert for good.
+  /// A cache of one shard that follows one expert for good.
   static func misses(of number: Int, following capacity: UInt32, _ keys: [Int]) -> Int {
     let cache = Cache<Int, Int>(countLimit: Int(capacity), policy: .adaptive, shards: 1)
     cache.withCore { lrdt_pin_expert($0, UInt32(number)) }
@@ -42,13 +42,13 @@ struct AdvisorTests {
     return cache.statistics.misses
   }
 
-  @Test("A shadow of full size predicts the cache that follows its expert", arguments: experts)
-  func agreement(number: Int) {
+  @Test("A shadow of full size predicts a cache that follows the same expert", arguments: experts)
+  func shadowPredictsItsCache(number: Int) {
     for (name, keys) in SyntheticTraces.all {
       for capacity in [UInt32(10), 300] {
         let shadow = Self.misses(number, capacity, keys)
         let cache = Self.misses(of: number, following: capacity, keys)
-        // Exact where there are no ghosts; those of shadows and caches lie in tables that differ.
+        // Exact without ghosts. The ghosts of shadows and caches lie in different tables.
         let clock = number == Int(LRD_EXPERT_CLOCK)
         #expect(
           abs(shadow - cache) <= (clock ? 0 : 10 + keys.count / 20),
@@ -57,7 +57,7 @@ struct AdvisorTests {
     }
   }
 
-  @Test("Turning to another expert costs by the distance, more where the small queue grows")
+  @Test("Changing to another expert costs by distance, and more if the small queue grows")
   func costsOfChange() {
     let capacity: UInt32 = 256
     func turns(_ from: UInt32, _ to: UInt32, saving part: Double) -> Bool {
@@ -67,13 +67,13 @@ struct AdvisorTests {
       #expect(chosen == from || chosen == to)
       return chosen == to
     }
-    // Between 1 and 90 per cent: 0.89 x 0.4 up, 0.89 x 0.3 down.
+    // Between 1 and 90 percent: 0.89 x 0.4 up, 0.89 x 0.3 down.
     #expect(!turns(0, 4, saving: 0.34) && turns(0, 4, saving: 0.37))
     #expect(!turns(4, 0, saving: 0.26) && turns(4, 0, saving: 0.28))
-    // Between 1 and 3 per cent, where keys must be met twice: 0.1 more, either way.
+    // Between 1 and 3 percent, where keys must be met twice: 0.1 more in either direction.
     #expect(!turns(0, 5, saving: 0.10) && turns(0, 5, saving: 0.12))
     #expect(!turns(5, 0, saving: 0.10) && turns(5, 0, saving: 0.12))
-    // To CLOCK is the longest way.
+    // CLOCK is the farthest.
     #expect(!turns(0, 6, saving: 0.39) && turns(0, 6, saving: 0.40))
     #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS))) == 2)
   }
@@ -82,7 +82,7 @@ struct AdvisorTests {
   func nearTheBest(shards: Int) {
     for (name, keys) in SyntheticTraces.all {
       let best = Self.experts.map { Self.misses($0, 300, keys) }.min()!
-      // So few keys are sampled here that chance leads the advisor astray in one sample of ten.
+      // So few keys are sampled here that chance misleads the advisor in one sample of ten.
       let lost = (0..<5).map { (number: UInt64) in
         let cache = Cache<Int, Int>(
           countLimit: 300, policy: .adaptive, shards: shards, options: .repeatable(number))
@@ -94,7 +94,7 @@ struct AdvisorTests {
   }
 
   @Test("Shadows are made when the cache fills, and not for caches that stay empty")
-  func made() {
+  func shadowsAreMadeWhenNeeded() {
     let cache = Cache<Int, Int>(countLimit: 16_000, policy: .adaptive, shards: 1)
     for key in 0..<900 { cache[key] = key }
     #expect(cache.policyBytes < 4_096)
@@ -108,9 +108,9 @@ struct AdvisorTests {
   }
 
   @Test(
-    "At most 16 bytes for each entry beyond those of LRU",
+    "The adaptive policy takes at most 16 bytes for each entry beyond those of LRU",
     arguments: [4_096, 10_000, 40_000])
-  func memory(capacity: Int) {
+  func memoryOfTheAdvisor(capacity: Int) {
     for shards in [1, 16] {
       let cache = Cache<Int, Int>(countLimit: capacity, policy: .adaptive, shards: shards)
       for key in 0..<capacity + 100 { cache[key] = key }

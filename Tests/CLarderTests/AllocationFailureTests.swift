@@ -5,9 +5,9 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// Each allocation of the core fails in turn; nothing that is stored may suffer from it.
+/// Each allocation of the core fails in turn, and no stored entry may suffer from it.
 ///
-/// The counter of failures belongs to the process, so each test has a process of its own.
+/// The counter of failures belongs to the process, so each test runs in a process of its own.
 @Suite("Allocation failures", .serialized, .timeLimit(.minutes(10)))
 struct AllocationFailureTests {
   enum Bounds: String, CaseIterable, Codable, Sendable {
@@ -17,7 +17,8 @@ struct AllocationFailureTests {
     var costLimit: Int { self == .cost || self == .both ? 60 : 0 }
   }
 
-  /// Runs the script while the allocation after `successes` others fails; true when it did fail.
+  /// Runs the script while the allocation after `successes` others fails. Returns whether it did
+  /// fail.
   private static func fails<Key: NumberedKey>(
     _: Key.Type, after successes: Int64, _ shards: Int, _ bounds: Bounds, keys: Int
   ) -> Bool {
@@ -29,13 +30,13 @@ struct AllocationFailureTests {
       lrd_alloc_fail_after(successes)
       cache.runScript()
     }
-    // The maintenance thread may just be letting go of the cache.
+    // The background thread may just be letting go of the cache.
     waitUntil("all values are released") { tracker.live == 0 }
     precondition(tracker.faults.isEmpty, "\(tracker.faults)")
     return !failureIsPending(within: successes + 1)
   }
 
-  /// Uses a failure up that was asked for and has not come; true when there was one.
+  /// Uses up a failure that was asked for and has not come. Returns whether there was one.
   private static func failureIsPending(within successes: Int64) -> Bool {
     for _ in 0..<successes {
       guard let memory = lrd_alloc(64, 64) else { return true }
@@ -45,7 +46,7 @@ struct AllocationFailureTests {
   }
 
   @Test(
-    "A call that meets a failure changes nothing, and the next one works",
+    "A call that meets one failure changes nothing, and the next call works",
     arguments: [1, 4], Bounds.allCases)
   func oneFailure(shards: Int, bounds: Bounds) async {
     await #expect(processExitsWith: .success) {
@@ -57,7 +58,7 @@ struct AllocationFailureTests {
   }
 
   @Test(
-    "The same where all hashes are equal, so that chains need overflow chunks",
+    "That also holds if all hashes are equal, so that chains need overflow chunks",
     arguments: [1, 4])
   func oneFailureAmongColliders(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
@@ -67,7 +68,7 @@ struct AllocationFailureTests {
     }
   }
 
-  @Test("Every call meets a failure", arguments: [1, 4], Bounds.allCases)
+  @Test("A cache survives a failure in every call", arguments: [1, 4], Bounds.allCases)
   func failureInEveryCall(shards: Int, bounds: Bounds) async {
     await #expect(processExitsWith: .success) {
       [shards = shards as Int, bounds = bounds as Bounds] in
@@ -82,7 +83,7 @@ struct AllocationFailureTests {
     }
   }
 
-  @Test("A value there is no memory for is released where values are to be")
+  @Test("A value for which there is no memory is released where values are to be released")
   func refusedElsewhere() async {
     await #expect(processExitsWith: .success) {
       var refusals = 0
@@ -105,16 +106,16 @@ struct AllocationFailureTests {
     }
   }
 
-  @Test("Without memory the core makes no cache, and takes nothing")
-  func creation() async {
+  @Test("Without memory the core makes no cache and keeps no memory")
+  func noMemoryNoCache() async {
     await #expect(processExitsWith: .success) {
       let failures = failuresBeforeACache(lrd_policy_lru())
       precondition(failures == 3, "\(failures) allocations make a cache")
     }
   }
 
-  @Test("The same whatever the policy keeps", arguments: EvictionPolicy.allCases)
-  func creationWithPolicy(policy: EvictionPolicy) async {
+  @Test("That also holds whatever the policy keeps", arguments: EvictionPolicy.allCases)
+  func noMemoryNoCacheWithPolicy(policy: EvictionPolicy) async {
     await #expect(processExitsWith: .success) { [name = policy.rawValue as String] in
       let policy = EvictionPolicy(rawValue: name)!
       let failures = failuresBeforeACache(policy.core)
@@ -135,8 +136,8 @@ struct AllocationFailureTests {
     }
   }
 
-  @Test("Without memory a cache traps and says why")
-  func typedCreation() async {
+  @Test("Without memory a typed cache traps and says why")
+  func typedCacheTraps() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -151,7 +152,7 @@ struct AllocationFailureTests {
     #endif
   }
 
-  @Test("A scan that has no room for all hazards counts everything as held")
+  @Test("A scan without room for all hazards counts everything as held")
   func hazardsWithoutMemory() async {
     await #expect(processExitsWith: .success) {
       let tracker = LifetimeTracker()
@@ -189,8 +190,8 @@ struct AllocationFailureTests {
   private static let holding = Protected(0)
 }
 
-/// Runs the script with so many allocations in each call, then again with all that it wants, and
-/// tells how many insertions were refused. All values are released.
+/// Runs the script with this many allocations in each call, then again with as many as it wants.
+/// Returns how many insertions were refused. All values are released.
 private func refusals(
   inEveryCallAfter successes: Int64, _ makeCache: () -> FallibleCache<Int>
 ) -> Int {
@@ -211,7 +212,7 @@ private func refusals(
   return refused
 }
 
-/// How many allocations fail, one more at each try, until a cache of four shards is made.
+/// How many allocations fail, one more in each try, until a cache of four shards is created.
 private func failuresBeforeACache(_ policy: UnsafePointer<lrd_policy>) -> Int64 {
   var failures: Int64 = 0
   while true {

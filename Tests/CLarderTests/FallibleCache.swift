@@ -3,7 +3,7 @@ import CLarder
 import Larder
 import LarderTestSupport
 
-/// A key a test can number.
+/// A key that a test can number.
 protocol NumberedKey: Hashable, Sendable {
   init(_ number: Int)
 }
@@ -11,10 +11,10 @@ protocol NumberedKey: Hashable, Sendable {
 extension Int: NumberedKey {}
 extension Collider: NumberedKey {}
 
-/// A cache, what it should hold, and whatever it did against its contract, when an allocation
-/// failed and when none did.
+/// A cache, what it should hold, and whatever it did against its contract, both with and without a
+/// failed allocation.
 ///
-/// Nothing here predicts evictions: they may only happen when a limit is reached, and whatever a
+/// Nothing here predicts evictions. They may only happen when a limit is reached, and whatever a
 /// call leaves alone must still be readable.
 final class FallibleCache<Key: NumberedKey> {
   struct Held: Equatable {
@@ -29,7 +29,7 @@ final class FallibleCache<Key: NumberedKey> {
   private(set) var refused = 0
   private var before: [Int: Held] = [:]
   private var step = 0
-  /// Runs before each call: arms the failure.
+  /// Runs before each call and arms the failure.
   var beforeCall: () -> Void = {}
 
   init(
@@ -44,7 +44,7 @@ final class FallibleCache<Key: NumberedKey> {
     if !condition { fatalError("step \(step): \(what())") }
   }
 
-  /// Runs one call and compares all that is stored with what was stored before.
+  /// Runs one call, and compares everything stored with what was stored before.
   func perform<Result>(
     adding payload: Int? = nil, cost: Int = 0, at number: Int? = nil, evicts: Bool = false,
     _ call: (Cache<Key, Tracked>) -> Result
@@ -179,7 +179,7 @@ final class FallibleCache<Key: NumberedKey> {
 
   func reclaim() { perform { $0.reclaim() } }
 
-  /// Some hundred calls: every kind, with tables that grow and chains that overflow.
+  /// Some hundred calls of every kind, with tables that grow and chains that overflow.
   func runScript() {
     let half = keys.lowerBound + keys.count / 2
     read(0)

@@ -5,7 +5,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// Where membarrier is missing, readers pass full fences and everything holds as elsewhere.
+/// If membarrier is missing, readers pass full fences, and everything else holds unchanged.
 @Suite("Without membarrier", .timeLimit(.minutes(5)))
 struct FenceFallbackTests {
   @Test("Readers keep what they hold while writers evict and replace it", arguments: [1, 4])
@@ -45,8 +45,8 @@ struct FenceFallbackTests {
     }
   }
 
-  @Test("One thread sees exact LRU and prompt release")
-  func alone() async {
+  @Test("A lone thread sees exact LRU and prompt release")
+  func loneThread() async {
     await #expect(processExitsWith: .success) {
       guard lrdt_forbid_membarrier() else { return print("seccomp is not to be had: skipped") }
       let tracker = LifetimeTracker()

@@ -5,7 +5,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// A fence proves what was unlinked before it began, whoever runs it.
+/// A fence serves everything that was unlinked before it began, whoever runs it.
 @Suite("Grace periods")
 struct GraceTests {
   /// Calls `body` with every order of `steps` in which each fence ends after it began.
@@ -31,7 +31,9 @@ struct GraceTests {
     return steps.contains { $0.act == LRDT_END && later.contains($0.who) }
   }
 
-  @Test("Three fences and a ticket in every order: passed when a later fence has ended, not before")
+  @Test(
+    "In every order of three fences, a ticket passes when a later fence has ended, not before"
+  )
   func everyOrder() {
     let fences = (0..<3).flatMap {
       [lrdt_grace_step(act: LRDT_BEGIN, who: $0), lrdt_grace_step(act: LRDT_END, who: $0)]
@@ -50,10 +52,10 @@ struct GraceTests {
     #expect(orders == 630 && passed > 0)
   }
 
-  @Test("The process's own: a ticket passes with the next fence")
+  @Test("In the process's own grace periods a ticket passes with the next fence")
   func ownFence() async {
     await #expect(processExitsWith: .success) {
-      // No other test's fence comes between in a process of its own.
+      // In a process of its own, no other test's fence comes between.
       let ticket = lrdt_grace_draw()
       precondition(!lrdt_grace_has_passed(ticket))
       lrdt_grace_run()
@@ -61,19 +63,20 @@ struct GraceTests {
     }
   }
 
-  @Test("What awaits a fence in one cache is released though another cache ran it")
+  @Test(
+    "An entry that waits for a fence in one cache is released after another cache ran the fence")
   func sharedFence() async {
     await #expect(processExitsWith: .success) {
       let tracker = LifetimeTracker()
       let first = Cache<Int, Tracked>(countLimit: 100, shards: 1)
       let second = Cache<Int, Tracked>(countLimit: 100, shards: 1)
-      // With another thread about, nothing is released at once.
+      // While another thread is registered, nothing is released at once.
       let sleeper = Sleeper { _ = first.value(forKey: 0) }
-      // A quarter of 256 awaits a fence, and then some are retired.
+      // A quarter of 256 waits for a fence, and some more are fresh.
       for key in 0..<100 { second[key] = tracker.make(key) }
       for key in 0..<100 { second[key] = tracker.make(key + 100) }
       let ticket = lrdt_grace_draw()
-      // Writers run a fence at 192, or the background thread is quicker.
+      // Writers run a fence at 192, unless the background thread is quicker.
       for key in 0..<400 { first[key % 100] = tracker.make(key) }
       waitUntil("a fence has run") { lrdt_grace_has_passed(ticket) }
       for key in 0..<100 { second[key] = tracker.make(key + 200) }
@@ -99,7 +102,7 @@ struct GraceTests {
       for key in 0..<insertions {
         let (ticket, proven) = (lrdt_grace_draw(), lrdt_shard_proven(shard))
         cache[key] = key
-        // What the background thread does meanwhile is seen as the insertion's own: rarely.
+        // The background thread's work meanwhile is counted as the insertion's own; that is rare.
         let hasFenced = lrdt_grace_draw() > ticket
         let hasScanned = lrdt_shard_proven(shard) > proven + 16
         if hasFenced { fences += 1 }
@@ -107,7 +110,7 @@ struct GraceTests {
         if hasFenced && hasScanned { both += 1 }
       }
       sleeper.join()
-      // One for each 96 of the 256 that may wait, or fewer where the background thread helps.
+      // One for each 96 of the 256 that may wait, or fewer if the background thread helps.
       precondition(fences > insertions / 1_000 && scans > insertions / 1_000)
       precondition(both * 2 < fences, "\(both) of \(fences) fences came with a scan")
     }

@@ -10,12 +10,12 @@ import Testing
   import Darwin
 #endif
 
-/// One reader and one writer of the real table, at every point where the one can stop the other.
+/// One reader and one writer of the real table, at every point where one can stop the other.
 ///
-/// Stops are single instructions, see lrdt_play.h. Each test has a process of its own.
+/// Stops are single instructions, see lrdt_play.h. Each test runs in a process of its own.
 @Suite("Interleavings", .timeLimit(.minutes(10)), .enabled(if: lrdt_play_available()))
 struct InterleavingTests {
-  /// What the writer does; the places are those of items on the shelf.
+  /// The actions of the writer. Their numbers are those of items on the shelf.
   enum Write: CaseIterable {
     case insert, insertTwo
     case removeFirst, removeMiddle, removeLast, removeBoth
@@ -70,7 +70,7 @@ struct InterleavingTests {
   struct Scene: CustomStringConvertible {
     let pattern: HashPattern
     let filling: Int
-    /// Sizes of the tables; the second is 0 when nothing moves.
+    /// The sizes of the tables. The second is 0 if nothing moves.
     let from: Int, to: Int
     let moved: Int
 
@@ -113,8 +113,9 @@ struct InterleavingTests {
     }
   }
 
-  // A stop costs microseconds, and unoptimized code has ten times the instructions: it gets fewer
-  // fillings, and of the stops in a lookup, the way to each of which is stepped anew, a sample.
+  // A stop costs microseconds, and unoptimized code has ten times the instructions. So it gets
+  // fewer fillings, and only a sample of the stops in a lookup, because the way to each stop is
+  // stepped through again.
   #if DEBUG
     private static let fillings = [8, 15]
     private static let stride = 96 * Stress.divisor
@@ -123,7 +124,9 @@ struct InterleavingTests {
     private static let stride = 4 * Stress.divisor
   #endif
 
-  @Test("After each instruction of a write, lookups find all they must", arguments: Hashes.allCases)
+  @Test(
+    "After each instruction of a write, lookups find everything they must",
+    arguments: Hashes.allCases)
   func readsDuringWrites(hashes: Hashes) async {
     await #expect(processExitsWith: .success) { [hashes = hashes as Hashes] in
       for write in Write.allCases {
@@ -138,7 +141,7 @@ struct InterleavingTests {
   }
 
   @Test(
-    "A write, with reclamation, at each instruction of a lookup",
+    "A write with reclamation is right at each instruction of a lookup",
     arguments: [Hashes.oneBucket, .oneTag])
   func writesDuringReads(hashes: Hashes) async {
     await #expect(processExitsWith: .success) { [hashes = hashes as Hashes] in

@@ -11,7 +11,7 @@ import Testing
   import Darwin
 #endif
 
-/// A lock of its own, and two counters only its holder may touch.
+/// A lock, and two counters that only its holder may touch.
 final class GuardedPair: @unchecked Sendable {
   // Sendable: `left` and `right` are guarded by `lock`, which is what the tests are about.
   let lock = lrdt_lock_create()
@@ -40,7 +40,7 @@ final class GuardedPair: @unchecked Sendable {
 struct LockTests {
   enum Action: CaseIterable { case acquire, attempt, attemptOrMark, mark, release }
 
-  @Test("Every short script of one thread agrees with the two bits it is about")
+  @Test("Every short script of one thread agrees with a model of two bits")
   func everyScript() {
     var scripts = 0
     func extend(_ script: [Action]) {
@@ -54,7 +54,7 @@ struct LockTests {
     #expect(scripts > 5_000)
   }
 
-  /// Runs a script against a model; false when its last step has no meaning.
+  /// Runs a script against a model. False if its last step has no meaning.
   private static func run(_ script: [Action]) -> Bool {
     let pair = GuardedPair()
     var held = false
@@ -82,14 +82,14 @@ struct LockTests {
         marked = false
       }
       let expected = (held ? LRD_LOCKED : 0) | (marked ? LRD_MARKED : 0)
-      // Only PARKED may be on top: a lock taken on the slow path counts on sleepers.
+      // Only PARKED may be set in addition: a lock taken on the slow path assumes sleepers.
       #expect(pair.word & ~UInt32(LRD_PARKED) == UInt32(expected), "\(script)")
     }
     return true
   }
 
-  @Test("One holder at a time, however the lock is taken", arguments: [2, 4, 8])
-  func exclusion(threads: Int) {
+  @Test("There is one holder at a time, however the lock is taken", arguments: [2, 4, 8])
+  func oneHolderAtATime(threads: Int) {
     let pair = GuardedPair()
     let each = Stress.scaled(200_000, atLeast: 5_000)
     let taken = Atomic<Int>(0)
@@ -111,10 +111,10 @@ struct LockTests {
     #expect(pair.word == 0)
   }
 
-  /// The holder numbers its critical sections by an odd number while it is inside. A try that
-  /// failed between two readings of the same odd number failed inside that section, whose release
-  /// must then tell of it.
-  @Test("A try that fails is known to the holder when it releases the lock", arguments: [1, 2])
+  /// The holder numbers its critical sections, with an odd number while it is inside. A try that
+  /// failed between two readings of the same odd number failed inside that section, so the release
+  /// of that section must report it.
+  @Test("A holder that releases the lock learns of every try that failed", arguments: [1, 2])
   func noRequestIsLost(markers: Int) {
     let sections = Stress.scaled(1_500_000, atLeast: 20_000)
     let pair = GuardedPair()
@@ -169,7 +169,7 @@ struct LockTests {
         let thread = RealThread {
           lrd_lock_acquire(pair.lock)
           pair.stepLocked()
-          if round % 3 == 0 { usleep(20) }  // Others go to sleep meanwhile.
+          if round % 3 == 0 { usleep(20) }  // Lets others go to sleep meanwhile.
           lrd_lock_release(pair.lock)
           inside.add(1, ordering: .releasing)
         }

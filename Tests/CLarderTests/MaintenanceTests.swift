@@ -11,12 +11,13 @@ import Testing
   import Darwin
 #endif
 
-/// What the background thread does without anybody asking, and that it then sleeps. One process per
-/// test: the thread belongs to the process.
+/// The background thread works without any call that asks for it, and then sleeps. It belongs to
+/// the process, so each test runs in a process of its own. Such exit tests capture their arguments
+/// by a list like `[shards = shards as Int]`.
 @Suite("Maintenance", .timeLimit(.minutes(5)))
 struct MaintenanceTests {
-  @Test("Removed entries are destroyed although no call comes any more", arguments: [1, 4])
-  func destroys(shards: Int) async {
+  @Test("Removed entries are destroyed even if no call comes any more", arguments: [1, 4])
+  func destroysRemovedEntries(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let tracker = LifetimeTracker()
       let cache = Cache<Int, Tracked>(shards: shards)
@@ -57,13 +58,13 @@ struct MaintenanceTests {
     }
   }
 
-  @Test("What is removed during a visit of the background thread is destroyed by the next")
-  func comesAgain() async {
+  @Test("An entry removed during a visit of the background thread is destroyed by the next visit")
+  func visitsAgain() async {
     await #expect(processExitsWith: .success) {
       let tracker = LifetimeTracker()
       let cache = Cache<Int, Tracked>(shards: 2)
       let sleeper = Sleeper { _ = cache.value(forKey: 0) }
-      // Keys by shard; the second is visited last, and then the first is not looked at again.
+      // Keys by shard. The second shard is visited last, and then nobody looks at the first again.
       let keys = (0..<100).reduce(into: [[Int](), []]) { keys, key in
         cache[key] = tracker.make()
         keys[lrdt_shard_count(lrd_cache_shard_at(cache.inside, 1)) > 0 ? 1 : 0].append(key)
@@ -90,8 +91,8 @@ struct MaintenanceTests {
     }
   }
 
-  @Test("A table far too large for what removals left is shrunk", arguments: [1, 4])
-  func shrinks(shards: Int) async {
+  @Test("A table far too large for the entries left is shrunk", arguments: [1, 4])
+  func shrinksLargeTables(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let cache = Cache<Int, Int>(shards: shards)
       for removal in 0..<3 {
@@ -116,7 +117,7 @@ struct MaintenanceTests {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let cache = Cache<Int, Int>(shards: shards)
       var key = 0
-      // 5 * 1024 entries fill a table; the next insertions begin to move it.
+      // 5 * 1024 entries fill a table, and the next insertions begin to move it.
       while key < 5_200 * shards || !cache.isMoving {
         cache[key] = key
         key += 1
@@ -141,13 +142,13 @@ struct MaintenanceTests {
     }
   }
 
-  @Test("A table shrinks at once, although a thread goes on inserting a little")
+  @Test("A table shrinks at once, even if a thread goes on inserting a little")
   func shrinksBesideWriters() async {
     await #expect(processExitsWith: .success) {
       let cache = Cache<Int, Int>(shards: 1)
       for key in 0..<200_000 { cache[key] = key }
       cache.trim(toCount: 100)
-      // Insertions move two buckets each: it would take 32,768 of them.
+      // Each insertion moves two buckets, so it would take 32,768 of them.
       var key = 200_000
       waitUntil("the table shrinks") {
         cache[key] = key
@@ -159,20 +160,21 @@ struct MaintenanceTests {
     }
   }
 
-  @Test("A large table has its successor before it is full, and goes in the background")
-  func growsAhead() async {
+  @Test("A large table has its successor before it is full, and is freed in the background")
+  func makesSuccessorsAhead() async {
     await #expect(processExitsWith: .success) {
       let cache = Cache<Int, Int>(shards: 1)
-      // 5 * 16384 entries fill the first large table; seven eighths are enough to ask for the next.
+      // 5 * 16384 entries fill the first large table. A thread asks for the next one at seven
+      // eighths.
       for key in 0..<71_680 { cache[key] = key }
       precondition(cache.bucketCount == 16_384)
       cache[71_680] = 71_680
       waitUntil("the successor is there") { cache.bucketCount == 32_768 }
-      // Nobody writes: the thread itself moves all.
+      // Nobody writes, so the background thread moves everything.
       waitUntil("the table has moved") { !cache.isMoving }
       waitUntil("the table is freed") { cache.retiredTables == 0 }
       cache.checkInvariants()
-      // The next one grows while insertions move it.
+      // The next table grows while insertions move it.
       for key in 71_681..<170_000 { cache[key] = key }
       waitUntil("the table is freed") { !cache.isMoving && cache.retiredTables == 0 }
       precondition(cache.bucketCount == 65_536)
@@ -182,7 +184,7 @@ struct MaintenanceTests {
   }
 
   @Test("With nothing to do, the background thread does not run")
-  func parks() async {
+  func sleepsWithNothingToDo() async {
     await #expect(processExitsWith: .success) {
       guard Self.tasks() != nil else { return print("skipped: there is no /proc/self/task") }
       let before = Self.tasks()!
@@ -191,12 +193,12 @@ struct MaintenanceTests {
       let sleeper = Sleeper { _ = cache.value(forKey: 0) }
       for key in 0..<600 { cache[key % 10] = tracker.make(key) }
       waitUntil("the background thread has worked") { tracker.live == 10 }
-      // The sleeper polls, so it is left out by its number; the others were there before.
+      // The sleeper polls, so its number is left out. The others were there before.
       let known = Set(before.keys).union([Int(getpid())])
       var news = Self.tasks()!.keys.filter { !known.contains($0) }.sorted()
       news.removeFirst()
       precondition(!news.isEmpty, "no background thread")
-      // One that is about to sleep may still be counted.
+      // A thread that is about to sleep may still be counted.
       waitUntil("the background thread parks") {
         let counts = news.map { Self.tasks()![$0] }
         usleep(300_000)
@@ -209,7 +211,8 @@ struct MaintenanceTests {
     }
   }
 
-  /// How often each thread of this process was switched to, by thread number; `nil` without /proc.
+  /// How often the system switched to each thread of this process, by thread number; `nil` without
+  /// /proc.
   private static func tasks() -> [Int: Int]? {
     guard let folder = opendir("/proc/self/task") else { return nil }
     defer { closedir(folder) }

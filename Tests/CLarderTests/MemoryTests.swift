@@ -4,10 +4,10 @@ import Foundation
 import Larder
 import Testing
 
-/// What control groups allow, read from files written here.
-@Suite("Memory there is")
+/// The limits of control groups, read from files that the tests write.
+@Suite("Physical memory")
 struct MemoryTests {
-  /// The limit that a tree of such files makes, given as paths below its root and texts.
+  /// The limit in a tree of such files, given as texts by their paths below its root.
   private func limit(_ membership: String, _ files: [String: String]) throws -> UInt64 {
     let root = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: root) }
@@ -48,7 +48,7 @@ struct MemoryTests {
     #expect(try limit("3:nomemory:/\n3:memoryx:/\n", [root: "6000\n"]) == .max)
   }
 
-  @Test("What cannot be read bounds nothing")
+  @Test("A file that cannot be read sets no limit")
   func unreadable() throws {
     #expect(lrd_memory_of_groups("/nonexistent", "/nonexistent") == .max)
     let long = String(repeating: "x", count: 9_000)
@@ -58,8 +58,8 @@ struct MemoryTests {
     #expect(try limit("0::/a\n", ["a/memory.max": "", "memory.max": "nonsense\n"]) == .max)
   }
 
-  @Test("A share is a part of it, and never 0")
-  func share() {
+  @Test("A share is a part of the memory, and never 0")
+  func shareOfMemory() {
     let size = PhysicalMemory.size
     #expect(size > 1 << 20 && UInt64(size) <= ProcessInfo.processInfo.physicalMemory)
     #expect(PhysicalMemory.share(1) <= size && PhysicalMemory.share(1) > size / 2)
@@ -67,7 +67,7 @@ struct MemoryTests {
     #expect(PhysicalMemory.share(.leastNonzeroMagnitude) == 1)
   }
 
-  @Test("A fraction that is none stops the process")
+  @Test("A fraction out of range stops the process")
   func badFraction() async {
     await #expect(processExitsWith: .failure) { _ = PhysicalMemory.share(0) }
     await #expect(processExitsWith: .failure) { _ = PhysicalMemory.share(1.01) }

@@ -5,7 +5,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// A pool beside a plain record of what was taken from it.
+/// A pool, and a plain record of what was taken from it.
 final class CheckedPool {
   let pool: OpaquePointer
   let alignment: Int
@@ -25,7 +25,7 @@ final class CheckedPool {
   var bytes: Int { lrd_pool_bytes(pool) }
   var pages: Int { Int(lrdt_pool_pages(pool)) }
 
-  /// Takes a handful and writes each slot's id at its ends.
+  /// Takes a few slots and writes each slot's id at its ends.
   @discardableResult func take(_ wanted: Int) -> Int {
     var ids = [UInt32](repeating: .max, count: wanted)
     let taken = Int(lrd_pool_take(pool, &ids, UInt32(wanted)))
@@ -66,7 +66,7 @@ struct PoolTests {
   static let sizes = [24, 32, 40, 48, 100, 256, 1_000, 4_096, 40_000, 262_144, 1 << 20, 2 << 20]
 
   @Test("Slots are distinct, aligned and do not overlap", arguments: sizes + [3_000_000])
-  func slots(bytes: Int) {
+  func slotsAreDistinct(bytes: Int) {
     for alignment in [8, 16, 64, 128, 1_024, 4_096] {
       let pool = CheckedPool(entryBytes: bytes, alignment: alignment)
       #expect(pool.stride >= bytes && pool.stride % alignment == 0)
@@ -83,7 +83,7 @@ struct PoolTests {
   }
 
   @Test("Pages are given back, and their numbers used again", arguments: sizes)
-  func waves(bytes: Int) {
+  func pagesAreGivenBack(bytes: Int) {
     let pool = CheckedPool(entryBytes: bytes, alignment: 8)
     let wanted = min(50_000, max(20, 12_000_000 / pool.stride))
     var random = SplitMix64(seed: UInt64(bytes))
@@ -96,7 +96,7 @@ struct PoolTests {
         pages = pool.pages
         full = pool.bytes
       }
-      // A fresh wave starts with the page kept in reserve, so sizes differ a little.
+      // A new wave starts with the reserve page, so sizes differ a little.
       #expect(pool.bytes <= full + (4 << 20))
       #expect(pool.pages <= pages + 2, "wave \(wave)")
       switch wave % 3 {
@@ -109,8 +109,9 @@ struct PoolTests {
     }
   }
 
-  @Test("A pool of large pages asks for a spare one, and takes it next", arguments: [48, 262_144])
-  func spare(bytes: Int) {
+  @Test(
+    "A pool of large pages asks for a reserve page, and takes it next", arguments: [48, 262_144])
+  func reservePageOfALargePool(bytes: Int) {
     let pool = CheckedPool(entryBytes: bytes, alignment: 8)
     let page = 2 << 20
     while !lrd_pool_wants_spare(pool.pool) {
@@ -139,17 +140,17 @@ struct PoolTests {
     #expect(pool.bytes <= page, "the spare page is the one that is kept")
   }
 
-  @Test("A thread gets slots back in the order in which it gave them")
-  func spareOrder() {
+  @Test("A thread gets free slots back in the order in which it gave them")
+  func freeSlotsComeBackInOrder() {
     let cache = Cache<Int, Int>()
     let lane = lrd_lane_attach(cache.inside)
     func take(_ count: Int) -> [UnsafeMutablePointer<lrd_entry>] {
       (0..<count).map { _ in lrd_slot_take(cache.inside, lane)! }
     }
-    // Three refills from the first page, after which nothing is at hand.
+    // Three refills from the first page, after which the lane has no free slot.
     let slots = take(48)
     for slot in slots[..<40] { lrd_slot_give(cache.inside, lane, slot) }
-    // The ring holds 32: with the 33rd its later half has gone to the pool.
+    // The ring holds 32. At the 33rd its later half has gone to the pool.
     #expect(take(40) == Array(slots[..<16] + slots[32..<40] + slots[16..<32]))
   }
 
@@ -160,7 +161,7 @@ struct PoolTests {
     let pool = CheckedPool(entryBytes: sizes[seed], alignment: 8 << random.below(4))
     let most = max(30, 2_000_000 / pool.stride)
     for step in 0..<Stress.scaled(4_000, atLeast: 400) {
-      // Phases of growing and of shrinking, so that pages empty.
+      // Phases of growth and of shrinking, so that pages become empty.
       let grows = step / 200 % 2 == 0
       if random.below(4) < (grows ? 3 : 1) && pool.used.count < most {
         let wanted = random.below(16) + 1
@@ -175,8 +176,8 @@ struct PoolTests {
     #expect(pool.used.allSatisfy(pool.isIntact))
   }
 
-  @Test("The directory grows and what it named stays where it was")
-  func directory() {
+  @Test("The directory grows, and its pages stay where they were")
+  func directoryGrows() {
     let pool = CheckedPool(entryBytes: 400_000, alignment: 8)
     var places: [UInt32: UnsafeMutablePointer<lrd_entry>] = [:]
     let before = lrdt_pool_directory_capacity(pool.pool)

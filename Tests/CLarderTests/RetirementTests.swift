@@ -11,26 +11,26 @@ extension Cache {
     Mirror(reflecting: self).descendant("core") as! OpaquePointer
   }
 
-  /// Entries of each shard that wait for destruction.
+  /// The number of entries of each shard in limbo.
   var retiredByShard: [Int] {
     (0..<lrd_cache_shards(inside)).map { Int(lrdt_shard_retired(lrd_cache_shard_at(inside, $0))) }
   }
 
-  /// Tables, of all shards, that wait until no reader is inside.
+  /// The number of tables of all shards that wait until no reader is inside.
   var retiredTables: Int {
     (0..<lrd_cache_shards(inside)).reduce(0) {
       $0 + Int(lrdt_shard_retired_tables(lrd_cache_shard_at(inside, $1)))
     }
   }
 
-  /// Whether some shard's table is moving.
+  /// Whether a table of some shard is moving.
   var isMoving: Bool {
     (0..<lrd_cache_shards(inside)).contains {
       lrdt_table_next(lrdt_shard_root(lrd_cache_shard_at(inside, $0))) != nil
     }
   }
 
-  /// Main buckets of the tables readers start from.
+  /// The main buckets of the tables from which readers start.
   var bucketCount: Int {
     (0..<lrd_cache_shards(inside)).reduce(0) {
       $0 + Int(lrdt_table_buckets(lrdt_shard_root(lrd_cache_shard_at(inside, $1))))
@@ -38,8 +38,8 @@ extension Cache {
   }
 }
 
-/// A thread that has used a cache and sleeps, until it is joined: with it, nothing removed is
-/// destroyed at once.
+/// A thread that has used a cache and sleeps until it is joined. While it is there, no removed
+/// entry is destroyed at once.
 struct Sleeper: ~Copyable {
   private let stage: Protected<Int>
   private let thread: RealThread
@@ -68,8 +68,8 @@ struct RetirementTests {
 
   enum Writes: String, CaseIterable, Codable, Sendable { case oneKey, manyKeys }
 
-  @Test("At most 256 entries a shard wait", arguments: [1, 4], Writes.allCases)
-  func bound(shards: Int, writes: Writes) async {
+  @Test("At most 256 entries of a shard wait", arguments: [1, 4], Writes.allCases)
+  func boundOfSmallShards(shards: Int, writes: Writes) async {
     await #expect(processExitsWith: .success) {
       [shards = shards as Int, writes = writes as Writes] in
       let tracker = LifetimeTracker()
@@ -77,14 +77,14 @@ struct RetirementTests {
       let sleeper = Sleeper { _ = cache.value(forKey: 0) }
       let value = tracker.make()
       for number in 0..<Stress.scaled(1_000_000, atLeast: 20_000) {
-        // One key is one shard: the others' rooms must not be used.
+        // One key is in one shard, which must not use the other shards' bounds.
         cache.insert(value, forKey: writes == .oneKey ? 7 : number % 100)
         if number % 16 == 0 || number < 2_000 {
           let waiting = cache.retiredByShard
           precondition(waiting.allSatisfy { $0 <= 256 }, "\(waiting) wait after \(number)")
         }
       }
-      // What the background thread looks through at the moment is back in a moment.
+      // Entries that the background thread scans at the moment soon come back.
       waitUntil("nothing waits") {
         cache.reclaim()
         return cache.retiredCount == 0
@@ -94,14 +94,14 @@ struct RetirementTests {
   }
 
   @Test(
-    "In larger shards a sixteenth may wait, 2048 at most", arguments: [8_000, 40_000], [1, 4])
+    "In larger shards a sixteenth may wait, at most 2,048", arguments: [8_000, 40_000], [1, 4])
   func boundOfLargeShards(limit: Int, shards: Int) async {
     await #expect(processExitsWith: .success) { [limit = limit as Int, shards = shards as Int] in
       let tracker = LifetimeTracker()
       let cache = TrackedCache(countLimit: limit, shards: shards)
       let sleeper = Sleeper { _ = cache.value(forKey: 0) }
       let value = tracker.make()
-      // Shards share the limit: by chance some hold more than their part of it.
+      // Shards share the limit. By chance some hold more than their part of it.
       let most = min(max(limit / shards / 16 + 32, 256), 2048)
       for number in 0..<limit * 3 {
         cache.insert(value, forKey: number)
@@ -113,12 +113,14 @@ struct RetirementTests {
     }
   }
 
-  @Test("What waits longest is destroyed though writers never pause", arguments: [0, 1, 3, 16])
+  @Test(
+    "The entry that waits longest is destroyed even if writers never pause",
+    arguments: [0, 1, 3, 16])
   func oldestIsDestroyed(others: Int) async {
     await #expect(processExitsWith: .success) { [others = others as Int] in
       let tracker = LifetimeTracker()
       let cache = TrackedCache(countLimit: 100, policy: .fifo, shards: 1)
-      // The fences of another cache prove what this one has retired, in small portions.
+      // The fences of another cache serve the limbo of this one, in small portions.
       let other = Cache<Int, Int>(countLimit: 100, shards: 1)
       let sleeper = Sleeper { _ = cache.value(forKey: 0) }
       let dead = Protected([Bool]())
@@ -130,7 +132,8 @@ struct RetirementTests {
         for number in 0..<others { other[key * others + number] = 0 }
         key += 1
       }
-      // What is evicted while a round begins is dead before its end, and the round has no pause.
+      // Entries evicted at the beginning of a round are dead before its end, and the round has no
+      // pause.
       for _ in 0..<10 {
         for _ in 0..<500 { insertOne() }
         let evicted = key - 100
@@ -142,7 +145,7 @@ struct RetirementTests {
     }
   }
 
-  /// Calls `work` until the condition holds, and looks at that now and then.
+  /// Calls `work` until the condition holds, and checks that now and then.
   private static func waitWorking(
     _ what: String, _ work: () -> Void, until condition: () -> Bool
   ) {
@@ -153,8 +156,8 @@ struct RetirementTests {
     }
   }
 
-  @Test("What a call has removed waits within bounds when it returns")
-  func removedAtOnce() async {
+  @Test("When a call returns, what it has removed waits within bounds")
+  func manyRemovalsInOneCall() async {
     await #expect(processExitsWith: .success) {
       let tracker = LifetimeTracker()
       let cache = TrackedCache(shards: 1)
@@ -169,14 +172,14 @@ struct RetirementTests {
     }
   }
 
-  @Test("Costly entries do not wait in numbers", arguments: [1, 4])
+  @Test("Only few costly entries wait", arguments: [1, 4])
   func costBound(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let cache = Cache<Int, Int>(totalCostLimit: 1_600_000, shards: shards)
       let sleeper = Sleeper { _ = cache.value(forKey: 0) }
       for number in 0..<20_000 {
         cache.insert(number, forKey: number % 100, cost: 10_000)
-        // A sixteenth of the limit is ten entries, for each shard; a change brings its own.
+        // A sixteenth of the limit is ten entries for each shard. A change adds its own.
         let waiting = cache.retiredCount
         precondition(waiting <= 12 * shards, "\(waiting) wait after \(number)")
       }
@@ -185,7 +188,7 @@ struct RetirementTests {
   }
 
   @Test("A loan keeps exactly its entry", arguments: [1, 4], [1, 32])
-  func loan(shards: Int, loans: Int) async {
+  func loanKeepsItsEntry(shards: Int, loans: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int, loans = loans as Int] in
       let tracker = LifetimeTracker()
       let cache = TrackedCache(shards: shards)
@@ -203,7 +206,7 @@ struct RetirementTests {
         }
       }
       let thread = RealThread {
-        // A thread's first lookup copies; the loans come after it.
+        // The first lookup of a thread copies. The loans come after it.
         _ = cache.value(forKey: 0)
         borrow(0)
       }
@@ -211,7 +214,7 @@ struct RetirementTests {
       for round in 0..<20 {
         for key in 0..<100 { cache[key] = tracker.make(key) }
         cache.reclaim()
-        // What the background thread is just looking at counts as nobody's for a moment.
+        // An entry that the background thread is looking at counts as nobody's for a moment.
         waitUntil("all but the lent are destroyed in round \(round)") {
           cache.reclaim()
           return tracker.live == 100 + loans && cache.retiredCount == loans
@@ -228,10 +231,10 @@ struct RetirementTests {
     }
   }
 
-  /// The lent entry goes last, so that it waits among what is destroyed later and nobody has looked
-  /// at yet; then nothing is written any more.
-  @Test("A lent value dies soon after it is back, though nobody writes", arguments: [1, 4])
-  func idle(shards: Int) async {
+  /// The lent entry leaves last, so that it waits among entries that are destroyed later and that
+  /// nobody has looked at yet. After that nothing is written.
+  @Test("A lent value dies soon after the loan, even if nobody writes", arguments: [1, 4])
+  func lentValueDiesWithoutWrites(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let tracker = LifetimeTracker()
       let cache = TrackedCache(policy: .lru, shards: shards)
@@ -256,8 +259,8 @@ struct RetirementTests {
     }
   }
 
-  @Test("A table is not freed while a reader is inside, and is afterwards")
-  func tables() async {
+  @Test("A table is freed when no reader is inside, and not before")
+  func tableOutlivesItsReaders() async {
     await #expect(processExitsWith: .success) {
       for ending in 0..<3 {
         let cache = Cache<Int, Int>()
@@ -279,7 +282,7 @@ struct RetirementTests {
           for key in 0..<5_000 { cache[key] = key }
         }
         for _ in 0..<3 { cache.reclaim() }
-        // Freed memory would be found by the address sanitizer here.
+        // The address sanitizer would detect freed memory here.
         _ = lrdt_table_read(table)
         precondition(lrdt_table_buckets(table) == buckets)
         waitUntil("all other tables are freed") {
@@ -295,7 +298,7 @@ struct RetirementTests {
     }
   }
 
-  @Test("What an insertion was supplied with and had no use for is given back")
+  @Test("Memory that an insertion was supplied with and did not use is given back")
   func unusedSupply() {
     let cache = lrdt_cache_create(1, 48)!
     let lane = lrd_lane_attach(cache)!

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Sampled entries of a shard")
 struct SamplesTests {
-  @Test("Agree with a dictionary, but for full buckets")
-  func agree() {
+  @Test("Samples agree with a dictionary, except for full buckets")
+  func samplesAgreeWithADictionary() {
     let count = lrd_samples_buckets(200)
     let buckets = UnsafeMutablePointer<lrd_sample_bucket>.allocate(capacity: Int(count))
     buckets.initialize(repeating: lrd_sample_bucket(), count: Int(count))
@@ -44,7 +44,7 @@ struct SamplesTests {
     #expect(untracked < 300, "out of some 5,000")
   }
 
-  /// The next sample, over as many empty places as there are.
+  /// The next sample, beyond any number of empty cells.
   private static func next(_ samples: inout lrd_samples) -> UInt32 {
     var sample = lrd_sample()
     for _ in 0..<100 {
@@ -55,7 +55,7 @@ struct SamplesTests {
   }
 
   @Test("A round of looks comes by every sample once")
-  func looks() {
+  func everySampleHasItsTurn() {
     let count = lrd_samples_buckets(50)
     let buckets = UnsafeMutablePointer<lrd_sample_bucket>.allocate(capacity: Int(count))
     buckets.initialize(repeating: lrd_sample_bucket(), count: Int(count))

@@ -5,28 +5,29 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// How many shards a cache gets, which Swift and the C library leave to the core.
+/// The number of shards of a cache, which Swift and the C library let the core choose.
 @Suite("The number of shards")
 struct ShardChoiceTests {
   @Test(
-    "Without an order to keep: two for each processor, of 512 entries or more, at most 16",
+    "Without an order: two shards for each processor, of 512 entries or more, at most 16",
     arguments: [
       (0, 8, 1), (1, 8, 1), (1_023, 8, 1), (1_024, 8, 2), (2_047, 8, 2), (2_048, 8, 4),
       (8_191, 8, 8), (8_192, 8, 16), (1 << 40, 8, 16), (.max, 64, 16), (.max, .max, 16),
       (.max, 1, 2), (.max, 2, 4), (.max, 3, 4), (.max, 7, 8), (1_024, 1, 2), (1_023, 1, 1),
     ] as [(UInt64, UInt32, UInt32)])
-  func adaptive(countLimit: UInt64, processors: UInt32, expected: UInt32) {
+  func shardsWithoutAnOrder(countLimit: UInt64, processors: UInt32, expected: UInt32) {
     #expect(lrd_cache_choose_shards(lrd_policy_adaptive(), countLimit, processors) == expected)
   }
 
-  @Test("With an order to keep: one", arguments: EvictionPolicy.allCases)
-  func ordered(policy: EvictionPolicy) {
+  @Test("With an order to keep there is one shard", arguments: EvictionPolicy.allCases)
+  func shardsWithAnOrder(policy: EvictionPolicy) {
     if policy == .adaptive { return }
     #expect(lrd_cache_choose_shards(policy.core, .max, 64) == 1)
   }
 
-  @Test("A cache whose owner names none has them", arguments: EvictionPolicy.allCases)
-  func unnamed(policy: EvictionPolicy) {
+  @Test(
+    "A cache whose owner gives no number has the chosen one", arguments: EvictionPolicy.allCases)
+  func cacheWithoutAShardCount(policy: EvictionPolicy) {
     for countLimit in [0, 1_000, 1 << 20] {
       let cache = Cache<Int, Int>(countLimit: countLimit, totalCostLimit: .max, policy: policy)
       let expected = lrd_cache_choose_shards(policy.core, UInt64(countLimit), lrd_processors())
@@ -35,10 +36,10 @@ struct ShardChoiceTests {
   }
 
   @Test(
-    "A number that is named is rounded up",
+    "A number that is given is rounded up",
     arguments: [(1, 1), (2, 2), (3, 4), (33, 64), (64, 64), (65, 64), (.max, 64)] as [(Int, UInt32)]
   )
-  func named(shards: Int, expected: UInt32) {
+  func givenNumberIsRoundedUp(shards: Int, expected: UInt32) {
     let cache = Cache<Int, Int>(shards: shards)
     #expect(cache.withCore { lrd_cache_shards($0) } == expected)
   }

@@ -4,7 +4,7 @@ import CLarderTestSupport
 
 /// One shard whose table a test drives step by step, and what should be in it.
 ///
-/// Entries go through the core's own link, unlink and replace; the table is made and moved by hand.
+/// Entries go through the core's own link, unlink and replace. The table is made and moved by hand.
 final class Shelf {
   let cache: OpaquePointer
   let shard: OpaquePointer
@@ -44,7 +44,8 @@ final class Shelf {
     return entry
   }
 
-  /// What an insertion does before it links: room for one overflow bucket in the hash's table.
+  /// The step of an insertion before it links: room for one overflow bucket in the table of the
+  /// hash.
   func makeRoom(_ hash: UInt64) {
     let home = lrd_table_home_locked(root, hash)
     if lrd_table_overflow_left_locked(home) == 0 { addChunk(home) }
@@ -57,7 +58,7 @@ final class Shelf {
     chunksAdded += 1
   }
 
-  /// Adds an item; its number is its place in `items`.
+  /// Adds an item. Its number is its index in `items`.
   @discardableResult func insert(_ hash: UInt64) -> Int {
     let entry = newEntry(hash)
     makeRoom(hash)
@@ -66,7 +67,7 @@ final class Shelf {
     return items.count - 1
   }
 
-  /// Puts a removed item's hash back, as another entry.
+  /// Adds a removed item's hash again, as another entry.
   func putBack(_ number: Int) {
     let entry = newEntry(items[number].hash)
     makeRoom(items[number].hash)
@@ -75,7 +76,7 @@ final class Shelf {
       entry: entry, hash: items[number].hash, present: true, slot: nil, head: nil, link: 0)
   }
 
-  /// Adds an item whose entry is yet to be inserted.
+  /// Adds an item whose entry is not inserted yet.
   func announce(_ hash: UInt64) -> Int {
     let entry = newEntry(hash)
     items.append(lrdt_item(entry: entry, hash: hash, present: false, slot: nil, head: nil, link: 0))
@@ -88,7 +89,7 @@ final class Shelf {
     if let next = lrdt_table_next(root) { for _ in 0..<3 { addChunk(next) } }
   }
 
-  /// Plays `acts` while every item is looked up after each instruction of theirs.
+  /// Plays `acts`, and looks every item up after each of their instructions.
   func playReads(_ acts: (lrdt_act, lrdt_act)) -> String? {
     items.withUnsafeMutableBufferPointer { items in
       var play = lrdt_play(
@@ -97,7 +98,7 @@ final class Shelf {
     }
   }
 
-  /// Plays `acts` after instruction `stop` of a lookup of one item; tells whether it got there.
+  /// Plays `acts` after instruction `stop` of a lookup of one item. Returns whether it got there.
   func playWrite(
     _ acts: (lrdt_act, lrdt_act), item: Int, stop: Int
   ) -> (fault: String?, stopped: Bool) {
@@ -118,7 +119,7 @@ final class Shelf {
     items[number].slot = nil
   }
 
-  /// Publishes a new entry in an item's slot.
+  /// Publishes a new entry in an item's cell.
   func replace(_ number: Int) {
     let entry = newEntry(items[number].hash)
     lrd_shard_replace_locked(
@@ -126,21 +127,21 @@ final class Shelf {
     items[number].entry = entry
   }
 
-  /// Starts moving to a table of another size. False while a move is under way.
+  /// Starts moving to a table of another size. False if a move is under way.
   func startMove(to buckets: Int) -> Bool {
     if moves { return false }
     lrd_growth_start_locked(shard, Self.newTable(buckets))
     return true
   }
 
-  /// Moves one bucket, after adding overflow buckets as often as the core asks for them.
+  /// Moves one bucket. Adds overflow buckets first, as often as the core asks for them.
   func moveBucket() -> Bool {
     guard moves else { return false }
     while !lrd_growth_move_locked(shard, 1) { addChunk(lrdt_table_next(root)!) }
     return true
   }
 
-  /// What some lookup gets wrong, or `nil`. Recomputes the core's invariants as well.
+  /// What a lookup gets wrong, or `nil`. Also recomputes the invariants of the core.
   func fault() -> String? {
     lrd_shard_check(shard, lrd_policy_lru(), pool)
     return items.withUnsafeMutableBufferPointer { items in

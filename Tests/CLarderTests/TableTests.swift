@@ -4,17 +4,17 @@ import CLarderTestSupport
 import LarderTestSupport
 import Testing
 
-/// How the hashes of a test's entries relate.
+/// The relation of the hashes of a test's entries.
 enum HashPattern: CaseIterable, Sendable {
   /// All bits equal.
   case equal
   /// One bucket, distinct tags.
   case oneBucket
-  /// One bucket and one tag: only the entry itself tells them apart.
+  /// One bucket and one tag, so only the entry itself tells them apart.
   case oneTag
   /// All over the table.
   case spread
-  /// Two hashes by turns, in different buckets of any table but the smallest.
+  /// Two hashes in turn, in different buckets of any table but the smallest.
   case pair
 
   func hash(_ number: Int) -> UInt64 {
@@ -37,7 +37,7 @@ struct TableTests {
     case replaceFirst, replaceLast
     case moveBucket, startGrowth, startShrinking
 
-    /// False when the step has no meaning now.
+    /// False if the step has no meaning now.
     func apply(to shelf: Shelf, _ pattern: HashPattern) -> Bool {
       let present = shelf.present
       switch self {
@@ -65,7 +65,7 @@ struct TableTests {
     }
   }
 
-  /// Chains of none to four buckets, with each bucket at, before and behind its last slot.
+  /// Chains of zero to four buckets, with each bucket at, before and after its last cell.
   static let fillings = [0, 1, 6, 7, 8, 13, 14, 15, 21, 22, 29]
 
   @Test(
@@ -81,7 +81,7 @@ struct TableTests {
           _ = shelf.fault()
           let longer = script + [step]
           var place = 0
-          // Prefixes were checked when they were scripts, but moves are seen from step to step.
+          // Prefixes were checked when they were scripts, but moves are checked at every step.
           while place < longer.count && longer[place].apply(to: shelf, pattern) {
             if let fault = shelf.fault() {
               Issue.record("\(fault): \(filling) entries, then \(longer[...place])")
@@ -100,9 +100,9 @@ struct TableTests {
   }
 
   @Test(
-    "Moves between tables of any two sizes, looked at after every bucket",
+    "Moves between tables of any two sizes are right after every bucket",
     arguments: HashPattern.allCases, [1, 2, 3, 4, 5, 7, 8])
-  func moves(pattern: HashPattern, from: Int) {
+  func movesBetweenSizes(pattern: HashPattern, from: Int) {
     for to in [1, 2, 3, 4, 5, 6, 8, 13, 16, 29] {
       for filling in [0, 5, 7, 8, 30, 64] {
         let shelf = Shelf(buckets: from)
@@ -124,7 +124,7 @@ struct TableTests {
     }
   }
 
-  @Test("Writes while a table moves", arguments: HashPattern.allCases, 0..<4)
+  @Test("Writes are right while a table moves", arguments: HashPattern.allCases, 0..<4)
   func writesDuringMoves(pattern: HashPattern, seed: Int) {
     for round in 0..<Stress.scaled(12, atLeast: 3) {
       var random = SplitMix64(seed: UInt64(seed * 1_000 + round))
@@ -150,7 +150,7 @@ struct TableTests {
   }
 
   @Test("Overflow buckets come in chunks and are used again")
-  func overflow() {
+  func overflowBucketsAreReused() {
     let shelf = Shelf(buckets: 1)
     for wave in 0..<4 {
       while shelf.present.count < 400 {
@@ -158,7 +158,7 @@ struct TableTests {
       }
       #expect(shelf.fault() == nil)
       #expect(Int(lrdt_table_overflow_used_locked(shelf.root)) == (400 - 7 + 6) / 7)
-      // 4 behind the bucket, then 4, 8, 16, 32: one chunk more than that would be waste.
+      // 4 behind the bucket, then 4, 8, 16, 32. One more chunk would be waste.
       #expect(shelf.chunksAdded == 4 && lrdt_table_chunks_locked(shelf.root) == 4, "wave \(wave)")
       for number in shelf.present.shuffled() { shelf.remove(number) }
       #expect(shelf.fault() == nil)
@@ -167,7 +167,7 @@ struct TableTests {
   }
 
   @Test("A bucket's entries go to neighbouring buckets of a table of any other size")
-  func index() {
+  func entriesMoveToNeighbours() {
     var random = SplitMix64(seed: 5)
     let sizes = Array(1...40) + [64, 100, 1_000, 4_096, 1 << 20, 3 << 20]
     let tables = sizes.map {

@@ -4,8 +4,8 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// Records of threads that ended are given to others, also where the system takes a thread's
-/// variables away before it tells of the thread's end.
+/// Records of ended threads are given to other threads, even where the system takes away the
+/// variables of a thread before it reports its end.
 @Suite("Ends of threads", .timeLimit(.minutes(5)))
 struct ThreadEndTests {
   enum End: String, CaseIterable, Codable, Sendable {
@@ -13,7 +13,7 @@ struct ThreadEndTests {
   }
 
   @Test("A thread's record is free when the thread has ended", arguments: End.allCases)
-  func records(end: End) async {
+  func recordIsFreeAfterTheEnd(end: End) async {
     await #expect(processExitsWith: .success) { [end = end as End] in
       let tracker = LifetimeTracker()
       let cache = Cache<Int, Tracked>(countLimit: 100, policy: .fifo)
@@ -32,7 +32,7 @@ struct ThreadEndTests {
       RealThread { last.withLock { $0 = lrdt_thread_number() } }.join()
       let number = last.withLock { $0 }
       precondition(number < 8, "the next thread's number is \(number)")
-      // And no thread is taken for one that may still hold something.
+      // And no thread counts as one that may still hold something.
       waitUntil("the background thread has ended its work") { lrdt_thread_is_solitary() }
       cache[0] = nil
       precondition(tracker.live == 99, "\(tracker.live) live")

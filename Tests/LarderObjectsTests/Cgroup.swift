@@ -3,7 +3,7 @@
   import Foundation
 
   /// A memory control group of the kernel with this process in it, so that a test can run short of
-  /// memory alone. It takes root, and a file system of control groups that may be written.
+  /// memory alone. It takes root, and a writable file system of control groups.
   struct Cgroup {
     private let path: String
     private let root: String
@@ -13,7 +13,7 @@
       (path: "/sys/fs/cgroup", limit: "memory.max"),
     ]
 
-    /// Whether this process may make one.
+    /// Whether this process may create one.
     static var isThere: Bool {
       guard let group = make(limit: 1 << 40) else { return false }
       return rmdir(group.path) == 0
@@ -46,7 +46,7 @@
       }
     }
 
-    /// Moves this process back and removes the group.
+    /// Moves this process back, and removes the group.
     func leave() {
       _ = Self.write("\(getpid())", to: root + "/cgroup.procs")
       rmdir(path)

@@ -28,7 +28,7 @@ struct DifferentialTests {
     }
   }
 
-  /// Runs one script and compares everything that can be seen, after every step.
+  /// Runs one script, and compares everything visible after every step.
   private func check<Key: AnyObject>(seed: UInt64, _ makeKey: (Int) -> Key) throws {
     var random = SplitMix64(seed: seed)
     var model = ModelObjectCache(items: Self.items)
@@ -40,7 +40,7 @@ struct DifferentialTests {
     let numbers = Dictionary(uniqueKeysWithValues: items.map { (ObjectIdentifier($0), $0.number) })
     for number in 0..<120 {
       let step = randomStep(&random)
-      // One end too many is a mistake that debug builds stop at.
+      // One end too many is a mistake at which debug builds stop.
       if case .end(let item) = step, model.contents[item].users == 0 { continue }
       witness.forget()
       let expected = model.apply(step)
@@ -72,31 +72,31 @@ struct DifferentialTests {
     }
   }
 
-  // Some scripts in each case: hundreds of cases at once would wait for each other.
+  // Several scripts in each case, because hundreds of cases at once would wait for each other.
   static let parts = 0..<10
 
-  @Test("Strings as keys", arguments: parts)
-  func strings(part: Int) throws {
+  @Test("Scripts agree with strings as keys", arguments: parts)
+  func stringKeys(part: Int) throws {
     for seed in 0..<30 { try check(seed: UInt64(100 * part + seed), string) }
   }
 
-  @Test("Numbers as keys", arguments: parts)
-  func numbers(part: Int) throws {
+  @Test("Scripts agree with numbers as keys", arguments: parts)
+  func numberKeys(part: Int) throws {
     for seed in 30..<50 { try check(seed: UInt64(100 * part + seed)) { NSNumber(value: $0) } }
   }
 
-  @Test("Objects with one hash as keys", arguments: parts)
-  func collisions(part: Int) throws {
+  @Test("Scripts agree with keys of one hash", arguments: parts)
+  func keysOfOneHash(part: Int) throws {
     for seed in 50..<60 { try check(seed: UInt64(100 * part + seed)) { FoundationKey($0) } }
   }
 
-  @Test("Hashable objects as keys", arguments: parts)
-  func hashable(part: Int) throws {
+  @Test("Scripts agree with Hashable objects as keys", arguments: parts)
+  func hashableKeys(part: Int) throws {
     for seed in 60..<70 { try check(seed: UInt64(100 * part + seed)) { NumberedKey($0) } }
   }
 
-  @Test("Keys of any class", arguments: parts)
-  func any(part: Int) throws {
+  @Test("Scripts agree with keys of any class", arguments: parts)
+  func keysOfAnyClass(part: Int) throws {
     let plain = (0..<Self.keys).map { PlainKey($0) }
     for seed in 70..<80 {
       try check(seed: UInt64(100 * part + seed)) { number -> AnyObject in

@@ -18,8 +18,8 @@ struct DiscardableContentTests {
     return page
   }
 
-  @Test("Content is discarded at a count of 0 only, and its memory goes with it")
-  func counting() {
+  @Test("Content is discarded only at a count of 0, and its memory goes with it")
+  func discardedAtACountOfZero() {
     let tracker = LifetimeTracker()
     let page = Page(tracker.make(7))
     page.discardContentIfPossible()
@@ -84,8 +84,9 @@ struct DiscardableContentTests {
     #endif
   }
 
-  @Test("Leaving a cache discards what nobody uses, and keeps what somebody does", arguments: 0..<5)
-  func leaving(kind: Int) {
+  @Test(
+    "Leaving a cache discards content that nobody uses, and keeps content in use", arguments: 0..<5)
+  func leavingACacheDiscards(kind: Int) {
     let tracker = LifetimeTracker()
     let cache = PageCache()
     let used = Page(tracker.make())
@@ -121,7 +122,7 @@ struct DiscardableContentTests {
     #expect(cache.object(forKey: "idle") === idle)
   }
 
-  @Test("An object that was discarded is evicted when it is looked up, and not before")
+  @Test("A discarded object is evicted when it is looked up, and not before")
   func evictedOnAccess() {
     let tracker = LifetimeTracker()
     let cache = PageCache()
@@ -139,7 +140,7 @@ struct DiscardableContentTests {
     #expect(witness.evicted.count == 1)
   }
 
-  @Test("An object that was discarded is found when the cache was told to keep such")
+  @Test("A discarded object is found if the cache was told to keep such objects")
   func keptOnAccess() {
     let tracker = LifetimeTracker()
     let cache = PageCache()
@@ -152,7 +153,7 @@ struct DiscardableContentTests {
     #expect(cache.object(forKey: "idle") == nil)
   }
 
-  @Test("A lookup by the way leaves the object alone if it is used again")
+  @Test("A lookup finds a discardable object that nobody uses, and it can be used again")
   func usedAgain() {
     let tracker = LifetimeTracker()
     let cache = PageCache()
@@ -181,7 +182,7 @@ struct DiscardableContentTests {
   }
 
   @Test("A proxy keeps the content while it lives, and shows its properties")
-  func proxy() {
+  func proxyKeepsTheContent() {
     final class Picture: DiscardableContent {
       var width = 640
       var title = "cat"
@@ -205,7 +206,7 @@ struct DiscardableContentTests {
     #expect(picture.autoContentAccessingProxy == nil)
   }
 
-  @Test("The typed cache begins accesses and removes what is gone")
+  @Test("The typed cache begins accesses and removes values whose content is gone")
   func typedCache() {
     let tracker = LifetimeTracker()
     let cache = Cache<String, Page>(
@@ -230,7 +231,7 @@ struct DiscardableContentTests {
 
   @Test("Evicting a discarded object leaves one that was stored meanwhile")
   func storedMeanwhile() {
-    /// Stores another object for its key while it is asked whether it is discarded.
+    /// Stores another object for its key when it is asked whether it is discarded.
     final class Racing: NSObject, DiscardableContent {
       var meanwhile: () -> Void = {}
       func beginContentAccess() -> Bool { false }

@@ -4,11 +4,11 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-// What code written for Foundation's cache adds, and all that it adds.
+// All the lines that code written for Foundation's cache must add.
 private typealias NSCache = ObjectCache
 private typealias NSCacheDelegate = ObjectCacheDelegate
 
-/// Code as it is found in programs that use `NSCache`: it must compile here, and do what it did.
+/// Code like that in programs that use `NSCache`. It must compile here, and do what it did.
 @Suite("Existing code")
 struct ExistingCodeTests {
   /// A subclass with setters of its own, as image libraries have it.
@@ -62,7 +62,7 @@ struct ExistingCodeTests {
   }
 
   @Test("A subclass may override everything, and overrides are called")
-  func subclass() {
+  func subclassOverridesEverything() {
     let cache = MemoryCache()
     cache.countLimit = 2
     cache.setObject(1, forKey: "one")
@@ -116,7 +116,7 @@ struct ExistingCodeTests {
     }
   }
 
-  @Test("A subclass's setters may do as they like, and the cache keeps to its own limits")
+  @Test("A subclass's setters may do as they like, and the cache keeps its own limits")
   func wilfulSubclass() {
     let cache = Wilful()
     cache.countLimit = 2
@@ -138,7 +138,7 @@ struct ExistingCodeTests {
     #expect(!cache.evictsObjectsWithDiscardedContent)
   }
 
-  /// A wrapper with keys and values of any type, as it is found in many a tutorial.
+  /// A wrapper with keys and values of any type, as in many tutorials.
   private final class AnyCache<Key: Hashable, Value> {
     private final class WrappedKey: NSObject {
       let key: Key
@@ -164,7 +164,7 @@ struct ExistingCodeTests {
   }
 
   @Test("A wrapper for values of any type works")
-  func wrapper() {
+  func wrapperForAnyValue() {
     let cache = AnyCache<String, [Int]>()
     cache["a"] = [1, 2]
     cache["b"] = [3]
@@ -193,8 +193,8 @@ struct ExistingCodeTests {
     }
   }
 
-  @Test("A delegate tells its caches apart and gets what it stored")
-  func delegate() {
+  @Test("A delegate can tell its caches apart, and gets what it stored")
+  func delegateTellsCachesApart() {
     let store = Store()
     let url = NSURL(string: "https://example.com/a")!
     let data = Data([1, 2, 3]) as NSData
@@ -225,7 +225,7 @@ struct ExistingCodeTests {
     #expect(cache.log.contains("get evicted"), "overrides are reached through the untyped cache")
   }
 
-  /// Something that takes any such cache.
+  /// A function that takes any such cache.
   private func fill<Key: AnyObject, Object: AnyObject>(
     _ cache: NSCache<Key, Object>, _ pairs: [(Key, Object)]
   ) -> Int {
@@ -234,7 +234,7 @@ struct ExistingCodeTests {
   }
 
   @Test("Generic code takes caches of strings, numbers and own classes")
-  func generic() {
+  func genericCode() {
     #expect(fill(NSCache<NSString, NSNumber>(), [("a", 1), ("b", 2)]) == 2)
     #expect(fill(NSCache<NSNumber, NSObject>(), [(1, NSObject()), (2, NSObject())]) == 2)
     #expect(fill(NSCache<NumberedKey, PlainKey>(), [(NumberedKey(1), PlainKey(1))]) == 1)

@@ -4,9 +4,9 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-/// The same scripts on `ObjectCache` and on Foundation's own `NSCache`, as far as that one does
-/// what it promises. On Linux it does not where it evicts the newest of equally costly objects,
-/// keeps what exceeds a lowered limit, and says nothing of removals; scripts keep away from these.
+/// The same scripts on `ObjectCache` and on Foundation's own `NSCache`, as far as that keeps its
+/// promises. On Linux it does not when it evicts the newest of equally costly objects, keeps
+/// objects above a lowered limit, and reports no removals. Scripts avoid these cases.
 @Suite("Beside Foundation's cache")
 struct FoundationTests {
   final class FoundationWitness: NSObject, NSCacheDelegate {
@@ -25,7 +25,7 @@ struct FoundationTests {
     ours.totalCostLimit = cost
   }
 
-  @Test("Without eviction, all members answer alike", arguments: 0..<10)
+  @Test("Without eviction, all members answer as those of NSCache", arguments: 0..<10)
   func withoutEviction(part: Int) {
     for seed in 0..<20 { playWithoutEviction(seed: UInt64(20 * part + seed)) }
   }
@@ -66,11 +66,13 @@ struct FoundationTests {
     for key in 0..<20 {
       #expect(theirs.object(forKey: string(key)) === ours.object(forKey: string(key)))
     }
-    // Foundation's on Linux leaks what it still holds when it goes away.
+    // Foundation's cache on Linux leaks the objects it still holds when it is released.
     theirs.removeAllObjects()
   }
 
-  @Test("Where the oldest object is the cheapest, the same objects are evicted", arguments: 0..<10)
+  @Test(
+    "If the oldest object is the cheapest, the same objects are evicted as by NSCache",
+    arguments: 0..<10)
   func evictionByRisingCost(part: Int) {
     for seed in 0..<10 { playWithRisingCosts(seed: UInt64(10 * part + seed)) }
   }

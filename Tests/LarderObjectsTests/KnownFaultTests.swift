@@ -4,12 +4,12 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-/// Faults seen in other caches of this kind, each as a test that it is not one here.
+/// Faults seen in other caches of this kind. Each test shows that this cache does not have one.
 @Suite("Faults of other caches")
 struct KnownFaultTests {
   typealias TrackedCache = ObjectCache<NSNumber, Tracked>
 
-  @Test("A cache dropped full releases every key and object")
+  @Test("A cache that is dropped full releases every key and object")
   func droppedFull() {
     let tracker = LifetimeTracker()
     do {
@@ -23,7 +23,7 @@ struct KnownFaultTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("What was evicted, replaced, removed and refused is released")
+  @Test("Objects that were evicted, replaced, removed or refused are released")
   func everyPathReleases() {
     let tracker = LifetimeTracker()
     let cache = TrackedCache()
@@ -51,7 +51,7 @@ struct KnownFaultTests {
     #expect(cache.object(forKey: 0) == nil && cache.object(forKey: 999) != nil)
   }
 
-  @Test("Objects that cost nothing need no room, and a full cost limit takes more of them")
+  @Test("Objects of cost 0 need no room, and a full cost limit takes more of them")
   func zeroCosts() {
     let cache = ObjectCache<NSNumber, NSNumber>()
     cache.totalCostLimit = 30
@@ -62,7 +62,7 @@ struct KnownFaultTests {
     #expect(ObjectCacheContents(of: cache).count == 93)
   }
 
-  @Test("Removing lowers the total cost and leaves the limit")
+  @Test("Removing an object lowers the total cost and leaves the limit")
   func removedCost() {
     let cache = ObjectCache<NSNumber, NSNumber>()
     cache.totalCostLimit = 100
@@ -92,7 +92,7 @@ struct KnownFaultTests {
   }
 
   @Test("Storing, finding and removing ask a key equally often in caches of all sizes")
-  func growth() {
+  func keysAreAskedEquallyOften() {
     func callsPerOperation(_ count: Int) -> Double {
       var random = SplitMix64(seed: 7)
       let cache = ObjectCache<CountingKey, NSNumber>()
@@ -109,8 +109,8 @@ struct KnownFaultTests {
     #expect(small < 4 && large < small * 1.05, "\(small) and \(large) calls")
   }
 
-  @Test("A replacement of every object keeps count and cost right")
-  func overwritten() {
+  @Test("Replacing every object keeps count and cost right")
+  func countAndCostAfterReplacements() {
     let tracker = LifetimeTracker()
     let cache = TrackedCache()
     for round in 1...5 {
@@ -123,7 +123,7 @@ struct KnownFaultTests {
     }
   }
 
-  @Test("Threads that do everything at once leave count, cost and lifetimes right")
+  @Test("Count, cost and lifetimes are right after threads did everything at once")
   func concurrentUse() {
     struct Shared: @unchecked Sendable {
       let cache: TrackedCache

@@ -4,7 +4,7 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-/// Objects in a cache whose users count wrongly, and delegates that empty it in a callback.
+/// Objects in a cache whose users count wrongly, and delegates that empty the cache in a callback.
 @Suite("Miscounted content")
 struct MiscountTests {
   /// Content that trusts its users' counting.
@@ -22,7 +22,7 @@ struct MiscountTests {
     func isContentDiscarded() -> Bool { isGone }
   }
 
-  @Test("Accesses ended too often, or never, harm no other object", arguments: -3...3)
+  @Test("Accesses that are ended too often, or never, harm no other object", arguments: -3...3)
   func wrongCounts(extra: Int) {
     let tracker = LifetimeTracker()
     let cache = ObjectCache<NSNumber, Trusting>()
@@ -46,7 +46,7 @@ struct MiscountTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("A delegate that removes everything, on every path", arguments: 0..<6)
+  @Test("A delegate may remove everything, on every path", arguments: 0..<6)
   func emptiedInCallback(kind: Int) {
     let tracker = LifetimeTracker()
     let cache = ObjectCache<NSNumber, Tracked>()
@@ -67,8 +67,8 @@ struct MiscountTests {
       cache.totalCostLimit = 8
       cache.setObject(tracker.make(8), forKey: 3, cost: 9)
     }
-    // The call that evicted had stored its object by then: it went with the rest. All are told
-    // once.
+    // The call that evicted had stored its object by then, so that went with the rest. The delegate
+    // is told of each object once.
     #expect(ObjectCacheContents(of: cache).count == 0)
     #expect(witness.payloads.sorted() == Array(0..<(tracker.created)))
     witness.then = nil

@@ -2,8 +2,8 @@
 import Foundation
 import LarderObjects
 
-/// What `NSCache` promises, and `ObjectCache` where that leaves a choice, so plainly that it is
-/// right by reading. Keys and items are numbers; the most recently used entry is first.
+/// What `NSCache` promises, and what `ObjectCache` does where that leaves a choice, so plainly that
+/// it is right by reading. Keys and items are numbers. The most recently used entry is first.
 struct ModelObjectCache {
   struct Entry: Equatable {
     var key: Int
@@ -22,7 +22,7 @@ struct ModelObjectCache {
   var evictsDiscarded = true
   /// By item.
   private(set) var contents: [Content]
-  /// Items the delegate was told of in the last step.
+  /// The items of which the delegate was told in the last step.
   private(set) var told: [Int] = []
 
   init(items: Int) { contents = Array(repeating: Content(), count: items) }
@@ -82,8 +82,8 @@ struct ModelObjectCache {
     return entries.remove(at: index).item
   }
 
-  /// Where cost is wanted, entries without any count as used; a new entry comes after them. (There
-  /// are fewer keys than the sixteen that may be passed over in a row.)
+  /// When room for cost is needed, entries of cost 0 count as used, and a new entry comes after
+  /// them. (There are fewer keys than the sixteen that may be passed over in a row.)
   private mutating func trim(isNew: Bool = false) {
     let stored = isNew ? entries.removeFirst() : nil
     let cost = stored?.cost ?? 0

@@ -4,7 +4,7 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-/// The delegate is told of every object that leaves, outside locks, and may call the cache.
+/// The delegate is told of every object that leaves, outside locks, and may use the cache.
 @Suite("Object cache delegate")
 struct ObjectCacheDelegateTests {
   typealias TrackedCache = ObjectCache<NSNumber, Tracked>
@@ -19,7 +19,9 @@ struct ObjectCacheDelegateTests {
     return (cache, witness)
   }
 
-  @Test("Each way out is told once: eviction, removal, replacement, refusal, lowered limits")
+  @Test(
+    "Each way out is told once: eviction, removal, replacement, refusal, lowered limits"
+  )
   func everyWayOut() {
     let tracker = LifetimeTracker()
     let (cache, witness) = filled(10, tracker)
@@ -35,7 +37,7 @@ struct ObjectCacheDelegateTests {
     #expect(witness.payloads == [0, 1, 2, 5, 6])
     cache.totalCostLimit = 60
     #expect(witness.payloads == [0, 1, 2, 5, 6, 3])
-    // Told of the old object, then of the new one, which is not stored.
+    // It is told of the old object, then of the new one, which is not stored.
     cache.setObject(tracker.make(77), forKey: 7, cost: 61)
     #expect(witness.payloads == [0, 1, 2, 5, 6, 3, 7, 77])
     cache.removeAllObjects()
@@ -44,8 +46,8 @@ struct ObjectCacheDelegateTests {
     #expect(witness.caches.allSatisfy { $0 === cache })
   }
 
-  @Test("A cache that is dropped, and a cache without a delegate, tell nobody")
-  func silence() {
+  @Test("A cache that is dropped, or has no delegate, tells nobody")
+  func nobodyIsTold() {
     let tracker = LifetimeTracker()
     let witness = Witness()
     do {
@@ -76,7 +78,7 @@ struct ObjectCacheDelegateTests {
     #expect(gone == nil && cache.delegate == nil)
   }
 
-  @Test("A delegate without the method is one that does nothing")
+  @Test("A delegate without the method does nothing")
   func emptyDelegate() {
     final class Empty: NSObject, ObjectCacheDelegate {}
     let empty = Empty()
@@ -87,7 +89,7 @@ struct ObjectCacheDelegateTests {
     #expect(cache.object(forKey: "a") == nil)
   }
 
-  @Test("The delegate may call every member, on every path", arguments: 0..<7)
+  @Test("The delegate may use every member, on every path", arguments: 0..<7)
   func delegateCallsTheCache(kind: Int) {
     let tracker = LifetimeTracker()
     let (cache, witness) = filled(8, tracker)
@@ -103,7 +105,7 @@ struct ObjectCacheDelegateTests {
       case 2: cache.removeObject(forKey: NSNumber(value: key.intValue + 1))
       case 3: cache.removeAllObjects()
       case 4: cache.countLimit = 8 - calls % 2
-      case 5: cache.setObject(object, forKey: key)  // keeps what was to go
+      case 5: cache.setObject(object, forKey: key)  // keeps an object that was to leave
       default:
         cache.name = "call \(calls)"
         cache.delegate = witness
@@ -137,7 +139,7 @@ struct ObjectCacheDelegateTests {
     #expect(witness.payloads.last == 7)
   }
 
-  @Test("The deinit of an object may call the cache, on every path", arguments: 0..<4)
+  @Test("The deinit of an object may use the cache, on every path", arguments: 0..<4)
   func deinitCallsTheCache(kind: Int) {
     final class Home: @unchecked Sendable { weak var cache: TrackedCache? }
     let tracker = LifetimeTracker()
@@ -178,7 +180,7 @@ struct ObjectCacheDelegateTests {
       deinit { removeAllObjects() }
     }
     let tracker = LifetimeTracker()
-    // A delegate must not keep a cache that is on its way out, so this one notes its name.
+    // A delegate must not retain a cache that is being destroyed, so this one notes its name.
     final class Noting: NSObject, ObjectCacheDelegate {
       var names: [String] = []
       func cache(_ cache: ObjectCache<AnyObject, AnyObject>, willEvictObject obj: Any) {

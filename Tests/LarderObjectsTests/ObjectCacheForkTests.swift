@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Forks of object caches", .timeLimit(.minutes(5)))
 struct ObjectCacheForkTests {
-  @Test("A fork while another thread writes settings leaves these usable in the child")
+  @Test("After a fork while another thread writes settings, the child can use the settings")
   func forkedSettings() async {
     await #expect(processExitsWith: .success) {
       struct Shared: @unchecked Sendable { let cache = ObjectCache<NSNumber, NSNumber>() }

@@ -4,11 +4,11 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-/// The members of `NSCache`, as its documentation has them and as Apple's behaves.
+/// The members of `NSCache`, as its documentation describes them and as Apple's behaves.
 @Suite("Object cache")
 struct ObjectCacheTests {
   @Test("A new cache is empty, nameless and without limits, and evicts discarded objects")
-  func defaults() {
+  func defaultsOfANewCache() {
     let cache = ObjectCache<NSString, NSNumber>()
     #expect(cache.name == "")
     #expect(cache.countLimit == 0)
@@ -18,8 +18,8 @@ struct ObjectCacheTests {
     #expect(cache.object(forKey: "a") == nil)
   }
 
-  @Test("Settings are what was set; negative limits are none")
-  func settings() {
+  @Test("Settings keep their values; a negative limit means none")
+  func settingsAreKept() {
     let cache = ObjectCache<NSString, NSNumber>()
     cache.name = "images"
     cache.countLimit = 3
@@ -36,7 +36,7 @@ struct ObjectCacheTests {
   }
 
   @Test("An object is found until it is removed or replaced")
-  func storing() {
+  func objectIsFoundUntilItLeaves() {
     let cache = ObjectCache<NSString, NSNumber>()
     cache.setObject(1, forKey: "one")
     cache.setObject(2, forKey: "two", cost: 5)
@@ -66,7 +66,7 @@ struct ObjectCacheTests {
     #expect(ObjectCacheContents(of: byCost).allKeys == [9, 8, 7])
   }
 
-  @Test("A lookup counts as use, and cost gives way to the least recently used")
+  @Test("A lookup counts as a use, and the least recently used objects make room for cost")
   func leastRecentlyUsed() {
     let cache = ObjectCache<NSNumber, NSNumber>()
     cache.totalCostLimit = (0..<1_000).reduce(0, +)
@@ -100,7 +100,7 @@ struct ObjectCacheTests {
     #expect(contents.count == 0)
   }
 
-  @Test("Negative costs count as 0, huge ones neither overflow nor trap")
+  @Test("Negative costs count as 0; huge costs neither overflow nor trap")
   func oddCosts() {
     let cache = ObjectCache<NSString, NSNumber>()
     let contents = ObjectCacheContents(of: cache)
@@ -117,8 +117,8 @@ struct ObjectCacheTests {
     #expect(contents.totalCost == 0)
   }
 
-  @Test("An object too costly for the cache leaves all others, and not the old one of its key")
-  func oversize() {
+  @Test("An object too costly for the cache leaves all others, but not the old one of its key")
+  func objectTooCostlyIsRefused() {
     let cache = ObjectCache<NSString, NSNumber>()
     cache.totalCostLimit = 30
     for key in ["a", "b", "c"] as [NSString] { cache.setObject(1, forKey: key, cost: 10) }
@@ -129,7 +129,7 @@ struct ObjectCacheTests {
     #expect(ObjectCacheContents(of: cache).allKeys == ["exact"])
   }
 
-  @Test("A replacement changes the cost; the same object again evicts nothing")
+  @Test("A replacement changes the cost; storing the same object again evicts nothing")
   func replacementCost() {
     let cache = ObjectCache<NSString, NSNumber>()
     let contents = ObjectCacheContents(of: cache)
@@ -145,8 +145,8 @@ struct ObjectCacheTests {
     #expect(witness.evicted.count == 1 && witness.evicted.first === object)
   }
 
-  @Test("Contents are listed with the most recently used first")
-  func contents() {
+  @Test("Contents list the most recently used object first")
+  func contentsAreOrderedByUse() {
     let cache = ObjectCache<NSString, NSNumber>()
     let contents = ObjectCacheContents(of: cache)
     for (number, key) in ["a", "b", "c"].enumerated() {

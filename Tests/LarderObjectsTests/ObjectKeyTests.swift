@@ -15,13 +15,13 @@ struct ObjectKeyTests {
     return cache.object(forKey: other) == 1
   }
 
-  /// The same, whether the key type says what the keys are or not.
+  /// The same, whether or not the key type tells what the keys are.
   private func findsEach<Key: AnyObject>(_ key: Key, _ other: Key) -> Set<Bool> {
     [finds(key, other), finds(key as AnyObject, other as AnyObject)]
   }
 
   @Test("Equal strings find each other, whatever their class and length")
-  func strings() {
+  func equalStrings() {
     for text in ["", "a", "fifteen letters", String(repeating: "long ", count: 100), "naïve ☕️"] {
       let key = NSString(string: text)
       #expect(findsEach(key, NSString(string: text)) == [true])
@@ -58,7 +58,7 @@ struct ObjectKeyTests {
     for left in numbers {
       for right in numbers where left.hash == right.hash {
         let equal = left === right || left.isEqual(right)
-        // Foundation's equality of some numbers depends on which one is asked.
+        // For some numbers Foundation's equality depends on which one is asked.
         guard right === left || right.isEqual(left) == equal else { continue }
         #expect(findsEach(left, right) == [equal], "\(type(of: left)) \(left) \(right)")
       }
@@ -101,7 +101,7 @@ struct ObjectKeyTests {
     #expect(findsEach(key, PlainKey(1)) == [false])
   }
 
-  @Test("Keys of all kinds live in one cache")
+  @Test("Keys of all kinds may live in one cache")
   func mixedKeys() {
     let cache = ObjectCache<AnyObject, NSNumber>()
     let plain = PlainKey(1)
@@ -118,8 +118,8 @@ struct ObjectKeyTests {
     #expect(ObjectCacheContents(of: cache).count == 5)
   }
 
-  @Test("What stands for nothing is a key and an object like others")
-  func nothing() {
+  @Test("NSNull, an empty string and a boxed nil are keys and objects like others")
+  func nullAsKeyAndObject() {
     let cache = ObjectCache<AnyObject, AnyObject>()
     let missing: NSString? = nil
     let null = NSNull()
@@ -133,7 +133,7 @@ struct ObjectKeyTests {
     #expect(ObjectCacheContents(of: cache).count == 3)
   }
 
-  @Test("An object finds itself, even if it says that it is not equal to itself")
+  @Test("An object finds itself, even if it says that it does not equal itself")
   func notReflexive() {
     final class Odd: NSObject {
       override func isEqual(_ object: Any?) -> Bool { false }
@@ -155,11 +155,11 @@ struct ObjectKeyTests {
     #expect(cache.object(forKey: "key!") == nil)
   }
 
-  @Test("Keys are retained, not copied, once while stored")
-  func retained() async {
+  @Test("Keys are retained once while they are stored, not copied")
+  func keysAreRetainedOnce() async {
     await #expect(processExitsWith: .success) {
       let cache = ObjectCache<PlainKey, PlainKey>()
-      // Held by hand, so that no variable adds retains of its own.
+      // Retained by hand, so that no variable adds retains of its own.
       let key = Unmanaged.passRetained(PlainKey(1))
       let object = Unmanaged.passRetained(PlainKey(2))
       @inline(never) func counts() -> [UInt] {

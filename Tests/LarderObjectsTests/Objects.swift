@@ -3,7 +3,7 @@ import Foundation
 import LarderObjects
 import LarderTestSupport
 
-/// A class that is the same key as another of its number, through `Hashable`.
+/// A class whose instances are the same key if they have the same number, through `Hashable`.
 class NumberedKey: Hashable {
   let number: Int
   init(_ number: Int) { self.number = number }
@@ -21,7 +21,7 @@ final class FoundationKey: NSObject {
   override func isEqual(_ object: Any?) -> Bool { (object as? FoundationKey)?.number == number }
 }
 
-/// A class whose instances are the same key as nothing else.
+/// A class whose instances are each a key of their own.
 class PlainKey {
   let number: Int
   init(_ number: Int) { self.number = number }
@@ -34,7 +34,7 @@ final class HashablePlainKey: PlainKey, Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
-/// A delegate that keeps what it is told, and may do more.
+/// A delegate that keeps what it is told, and may run an action.
 final class Witness: NSObject, ObjectCacheDelegate {
   private(set) var evicted: [AnyObject] = []
   private(set) var caches: [ObjectCache<AnyObject, AnyObject>] = []
@@ -55,10 +55,10 @@ final class Witness: NSObject, ObjectCacheDelegate {
   var payloads: [Int] { evicted.map { ($0 as? Tracked)?.payload ?? -1 } }
 }
 
-/// A key for each number, all different objects at every call.
+/// A key for each number, a new object at every call.
 func string(_ number: Int) -> NSString { NSString(string: "https://example.com/\(number)") }
 
-/// Whether removed objects are released down to `count`. Threads of other tests may delay it.
+/// Whether removed objects are released down to `count`. The threads of other tests may delay that.
 func settles<Key>(
   _ tracker: LifetimeTracker, at count: Int, _ cache: ObjectCache<Key, Tracked>
 ) -> Bool {

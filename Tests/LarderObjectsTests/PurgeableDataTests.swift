@@ -4,24 +4,25 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-/// Bytes that the kernel takes back for real: tests make it, page by page and under pressure.
+/// Bytes that the kernel really takes back: the tests make it do so, page by page and under
+/// pressure.
 @Suite("Purgeable data")
 struct PurgeableDataTests {
   static let page = Int(sysconf(Int32(_SC_PAGESIZE)))
 
-  /// Bytes that are different in every page and 0 nowhere.
+  /// Bytes that differ in every page and are 0 nowhere.
   private func sample(_ count: Int, seed: UInt64 = 1) -> Data {
     var random = SplitMix64(seed: seed)
     return Data((0..<count).map { _ in UInt8(1 + random.below(255)) })
   }
 
-  /// Where the bytes are. Only for making the kernel take them.
+  /// The address of the bytes. Only for making the kernel take them.
   private func address(_ data: PurgeableData) -> UnsafeMutableRawPointer {
     data.withUnsafeBytes { UnsafeMutableRawPointer(mutating: $0.baseAddress!) }!
   }
 
   @Test("Bytes are there while nobody takes them", arguments: [0, 1, 4_095, 4_096, 100_000])
-  func copies(count: Int) throws {
+  func bytesStayWhileNobodyTakesThem(count: Int) throws {
     let bytes = sample(count)
     let data = try #require(PurgeableData(bytes))
     #expect(data.count == count && data.data == bytes)
@@ -34,7 +35,7 @@ struct PurgeableDataTests {
     }
   }
 
-  @Test("Bytes are zero before they are initialized; an error of the initializer goes through")
+  @Test("Bytes are zero before they are initialized; the initializer's error is rethrown")
   func initializing() throws {
     struct Oops: Error {}
     let data = PurgeableData(count: 10_000) { bytes in
@@ -47,7 +48,7 @@ struct PurgeableDataTests {
   }
 
   @Test("Discarding needs a count of 0, and gives the memory back")
-  func discarding() throws {
+  func discardingAtACountOfZero() throws {
     let data = try #require(PurgeableData(sample(10_000)))
     data.discardContentIfPossible()
     #expect(!data.isContentDiscarded())
@@ -74,7 +75,7 @@ struct PurgeableDataTests {
       }
     }
 
-    @Test("A page with a single byte that is not zero is missed, one of zeros is not")
+    @Test("A page with a single byte that is not zero is missed; a page of zeros is not")
     func sparsePages() throws {
       var random = SplitMix64(seed: 5)
       for _ in 0..<50 {
@@ -91,7 +92,7 @@ struct PurgeableDataTests {
       }
     }
 
-    /// Asks the kernel to reclaim the pages now, as it would under pressure. It drops those that
+    /// Asks the kernel to reclaim the pages now, as it would under pressure. It drops pages that
     /// are offered and clean, and keeps others.
     private func reclaim(_ pages: UnsafeMutableRawPointer, _ count: Int) -> Bool {
       let pageOut: Int32 = 21  // MADV_PAGEOUT, Linux 5.4
@@ -108,7 +109,7 @@ struct PurgeableDataTests {
       #expect(data.data == bytes)
       data.endContentAccess()
       #expect(data.beginContentAccess())
-      // In use again, although nobody wrote to the bytes since they were offered.
+      // In use again, although nobody has written to the bytes since they were offered.
       #expect(reclaim(pages, count))
       #expect(data.data == bytes)
       data.endContentAccess()
@@ -139,11 +140,11 @@ struct PurgeableDataTests {
     }
 
     @Test("Locked memory is not taken")
-    func locked() throws {
+    func lockedMemoryStays() throws {
       let bytes = sample(4 * Self.page)
       let data = try #require(PurgeableData(bytes))
       let pages = address(data)
-      // Not allowed everywhere, and sanitizers make it do nothing.
+      // This is not allowed everywhere, and sanitizers make it do nothing.
       guard mlock(pages, 4 * Self.page) == 0, try lockedBytes() > 0 else { return }
       data.endContentAccess()
       _ = reclaim(pages, 4 * Self.page)
@@ -151,7 +152,7 @@ struct PurgeableDataTests {
     }
 
     @Test(
-      "Under memory pressure data is lost in place of the process", .enabled(if: Cgroup.isThere))
+      "Under memory pressure the data is lost and the process lives", .enabled(if: Cgroup.isThere))
     func pressure() async {
       await #expect(processExitsWith: .success) {
         let group = try #require(Cgroup(limit: 64 << 20))
@@ -162,7 +163,7 @@ struct PurgeableDataTests {
         }
         for data in made { data.endContentAccess() }
         precondition(made.allSatisfy { !$0.isContentDiscarded() })
-        // 40 and 48 do not fit in 64: without purgeable memory this ends the process.
+        // 40 and 48 do not fit in 64, so without purgeable memory this ends the process.
         let hoard = UnsafeMutableRawPointer.allocate(byteCount: 48 * megabyte, alignment: 4_096)
         hoard.initializeMemory(as: UInt8.self, repeating: 1, count: 48 * megabyte)
         let lost = made.count { $0.isContentDiscarded() }
@@ -175,7 +176,7 @@ struct PurgeableDataTests {
     }
   #endif
 
-  @Test("Threads begin, end, read and discard at the same time")
+  @Test("Threads may begin, end, read and discard at the same time")
   func concurrentUse() {
     for round in 0..<20 {
       let bytes = sample(5 * Self.page, seed: UInt64(round))

@@ -7,7 +7,7 @@ import Testing
 /// Discardable content in a typed cache whose values are released elsewhere.
 @Suite("Discardable content, released elsewhere")
 struct ReleaseElsewhereTests {
-  /// Content that is gone, and does something when it is asked for.
+  /// Content that is gone, and runs an action when it is asked for.
   final class Gone: DiscardableContent, Sendable {
     let whenAsked: @Sendable () -> Void
     let life: Tracked
@@ -26,7 +26,8 @@ struct ReleaseElsewhereTests {
     func isContentDiscarded() -> Bool { true }
   }
 
-  @Test("Asking for content, or discarding it, hands on what leaves meanwhile", arguments: 0..<3)
+  @Test(
+    "Asking for content, or discarding it, hands on values that leave meanwhile", arguments: 0..<3)
   func lentContent(kind: Int) {
     let tracker = LifetimeTracker()
     let batches = Protected<[ReleaseBatch<Gone>]>([])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// A real cache behind the model's vocabulary: small keys, tracked values, removals on record.
+/// A real cache in the model's terms: small keys, tracked values, and a record of removals.
 public final class CacheDriver<Key: Hashable & Sendable> {
   public let cache: Cache<Key, Tracked>
   public let tracker = LifetimeTracker()

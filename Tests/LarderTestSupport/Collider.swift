@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key whose hash says nothing: every collider has the same hash, only `==` tells them apart.
+/// A key whose hash says nothing. Every collider has the same hash, and only `==` tells them apart.
 public struct Collider: Hashable, Sendable, CustomStringConvertible {
   public let id: Int
 
@@ -9,7 +9,7 @@ public struct Collider: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "collider \(id)" }
 }
 
-/// A key with one of `groups` hashes: collisions beside distinct keys.
+/// A key with one of `groups` hashes, so that some keys collide and others do not.
 public struct GroupedKey: Hashable, Sendable, CustomStringConvertible {
   public static let groups = 5
   public let id: Int

@@ -5,11 +5,12 @@
   import Darwin
 #endif
 
-/// Forks, runs `body` in the child and ends the process unless the child ends well in a minute.
+/// Forks, runs `body` in the child, and ends the process unless the child ends well within a
+/// minute.
 ///
-/// Where other threads run Swift meanwhile, what `body` does has to be done once before they start:
-/// the first use of a generic type takes a lock of the Swift runtime, which fork() leaves held in
-/// the child if another thread has it.
+/// If other threads run Swift meanwhile, do whatever `body` does once before they start. The first
+/// use of a generic type takes a lock of the Swift runtime, and fork() leaves that lock held in the
+/// child if another thread has it.
 public func expectChildSuccess(_ body: () -> Void) {
   // Swift hides fork(), which is right for programs and wrong for this test.
   typealias Fork = @convention(c) () -> pid_t
@@ -23,7 +24,7 @@ public func expectChildSuccess(_ body: () -> Void) {
   var status: Int32 = 0
   let end = Clock.now + 60_000_000_000
   while waitpid(child, &status, WNOHANG) == 0 {
-    // A signal the child cannot mask: it may hang with all others blocked.
+    // A signal that the child cannot mask: it may hang with all others blocked.
     if Clock.now > end { kill(child, SIGKILL) }
     sleepBriefly()
   }

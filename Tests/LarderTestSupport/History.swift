@@ -3,15 +3,15 @@
 /// One finished call on one key, with the interval in which it must have taken effect.
 public struct Call: Sendable, CustomStringConvertible {
   public enum Kind: Sendable, Hashable {
-    /// Answered the value, or `nil` for an absent key.
+    /// Returned the value, or `nil` for an absent key.
     case read(Int?)
-    /// Stored a value; answered whether an older one was replaced, if it said so.
+    /// Stored a value. Returned whether an older one was replaced, if it told.
     case write(Int, replaced: Bool?)
-    /// Stored a value and answered the older one.
+    /// Stored a value and returned the older one.
     case update(Int, old: Int?)
-    /// Removed the key and answered its value.
+    /// Removed the key and returned its value.
     case remove(Int?)
-    /// Removed the key and answered nothing.
+    /// Removed the key and returned nothing.
     case clear
   }
 
@@ -31,7 +31,7 @@ public struct Call: Sendable, CustomStringConvertible {
 
   public var description: String { "\(began)-\(ended) thread \(thread): \(kind)" }
 
-  /// The states this call may leave when it takes effect on `state`; empty if its answer
+  /// The states that this call may leave if it takes effect on `state`; empty if its answer
   /// contradicts `state`.
   func successors(of state: Int?) -> Int?? {
     switch kind {
@@ -45,7 +45,7 @@ public struct Call: Sendable, CustomStringConvertible {
   }
 }
 
-/// The calls of one thread, stamped by the monotonic clock. One recorder per thread.
+/// The calls of one thread, stamped with the monotonic clock. One recorder for each thread.
 public struct HistoryRecorder: Sendable {
   public private(set) var calls: [Call] = []
   private let thread: Int

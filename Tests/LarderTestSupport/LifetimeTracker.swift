@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts the values it made: how many live, which, and whether one died twice.
+/// Counts the values it has made: how many live, which ones, and whether one died twice.
 public final class LifetimeTracker: Sendable {
   private struct State {
     var isLive: [Bool] = []  // by id
@@ -39,7 +39,7 @@ public final class LifetimeTracker: Sendable {
   public var created: Int { state.withLock { $0.isLive.count } }
   public var live: Int { state.withLock { $0.live } }
   public var destroyed: Int { state.withLock { $0.isLive.count - $0.live } }
-  /// The most values alive at once since the last `resetPeak()`.
+  /// The most values alive at the same time since the last `resetPeak()`.
   public var peak: Int { state.withLock { $0.peak } }
   public func resetPeak() { state.withLock { $0.peak = $0.live } }
   public var liveIDs: [Int] {
@@ -50,7 +50,7 @@ public final class LifetimeTracker: Sendable {
   public func isLive(_ id: Int) -> Bool { state.withLock { $0.isLive[id] } }
 }
 
-/// A value whose creation and destruction its tracker sees.
+/// A value whose tracker sees its creation and destruction.
 public final class Tracked: Sendable, CustomStringConvertible {
   public let id: Int
   public let payload: Int
@@ -73,7 +73,7 @@ public final class Tracked: Sendable, CustomStringConvertible {
     seal = Self.seal(id, payload)
   }
 
-  /// Whether this is a live, unbroken value: false for memory that was given back and reused.
+  /// Whether this is a live, unbroken value. False for memory that was given back and reused.
   public var isIntact: Bool { seal == Self.seal(id, payload) && tracker.isLive(id) }
   public var description: String { "value \(id) (\(payload))" }
 

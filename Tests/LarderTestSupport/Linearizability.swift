@@ -3,15 +3,15 @@
 /// Decides whether recorded calls could have happened one after another.
 ///
 /// Keys are independent, so each key's calls are judged alone (Herlihy and Wing's locality). One
-/// key is a register that can be empty; the search is Wing and Gong's: take any call that no
-/// other call wholly precedes, apply it, go on; remember the (calls taken, state) pairs that
-/// failed. Calls of one thread are ordered, so one position per thread tells which are taken.
+/// key is a register that can be empty. The search is Wing and Gong's: take any call that no other
+/// call wholly precedes, apply it, and go on; remember the (calls taken, state) pairs that failed.
+/// The calls of one thread are ordered, so one position for each thread tells which are taken.
 public enum Linearizability {
   public enum Mode: Sendable {
-    /// Nothing but calls changes a key.
+    /// Only calls change a key.
     case strict
-    /// The cache may drop a key's value at any moment: an absent answer is always right, but a
-    /// value, once overwritten, removed or seen absent, never comes back.
+    /// The cache may drop a key's value at any moment. An absent answer is always right, but a
+    /// value never comes back once it was overwritten, removed or seen absent.
     case evicting
   }
 

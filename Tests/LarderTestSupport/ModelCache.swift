@@ -8,7 +8,7 @@ public struct ModelCache {
   private let ordersByCost: Bool
   public private(set) var countLimit: Int
   public private(set) var costLimit: Int
-  /// Removals of the last step, in no promised order.
+  /// The removals of the last step, in any order.
   public private(set) var removals: [Removal] = []
   public private(set) var statistics = ModelStatistics()
 
@@ -22,11 +22,11 @@ public struct ModelCache {
   /// Hottest first.
   public var entries: [Entry] { policy.order.reversed().map { stored[$0]! } }
 
-  /// Saturated, as the cache reports it.
+  /// Saturated, because the cache reports it that way.
   public var totalCost: Int { Int(clamping: exactCost) }
   private var exactCost: UInt128 { stored.values.reduce(0) { $0 + UInt128($1.cost) } }
 
-  /// Applies one operation; an inserted value carries `payload`.
+  /// Applies one operation. An inserted value carries `payload`.
   public mutating func apply(_ operation: Operation, payload: Int) -> Answer {
     removals = []
     switch operation {
@@ -98,14 +98,14 @@ public struct ModelCache {
     return (old == nil ? .inserted : .replaced, old?.payload)
   }
 
-  /// Evicts until there is room. An old value that would be the next to go loses its place instead.
-  /// Whether there is an old value that has kept it.
+  /// Evicts until there is room. An old value that would be evicted next loses its position
+  /// instead. Returns whether there is an old value that has kept its position.
   private mutating func makeRoom(for cost: Int, replacing old: Entry?) -> Bool {
     var keepsPlace = old != nil
     var passed = 0
     while let wantsCost = shortage(of: cost, replacing: old) {
       guard let victim = policy.victim() else {
-        // Nothing else is left; the insertion begins anew without the old value.
+        // Nothing else is left, so the insertion begins again without the old value.
         policy.prepare()
         break
       }
@@ -120,7 +120,7 @@ public struct ModelCache {
     return keepsPlace
   }
 
-  /// Whether it is cost that is short; `nil` when nothing is.
+  /// Whether cost is short; `nil` if nothing is.
   private func shortage(of cost: Int, replacing old: Entry?) -> Bool? {
     if countLimit > 0 && old == nil && stored.count >= countLimit { return false }
     if costLimit == 0 || old?.cost ?? 0 >= cost { return nil }
@@ -128,7 +128,7 @@ public struct ModelCache {
     return without + UInt128(cost) > UInt128(costLimit) ? true : nil
   }
 
-  /// Lets others than an entry of cost 0 be the next to go, which frees no cost; up to 16 in turn.
+  /// Lets others go before an entry of cost 0, which frees no cost; up to 16 in turn.
   private mutating func passOver(_ victim: Int, _ passed: inout Int) -> Bool {
     if ordersByCost || stored[victim]!.cost > 0 || passed == 16 { return false }
     passed += 1
@@ -157,7 +157,7 @@ public struct ModelCache {
     evict(victim, .trimmed)
   }
 
-  /// A limit that is lowered trims.
+  /// Lowering a limit trims.
   private mutating func enforceLimits() {
     while countLimit > 0 && stored.count > countLimit { evictNext(.trimmed) }
     while costLimit > 0 && exactCost > UInt128(costLimit) { evictNextForCost() }
@@ -175,8 +175,8 @@ public struct ModelCache {
   }
 }
 
-/// The counters a model keeps. It does not tell the two limits apart: where both are exceeded
-/// at once, either may be named.
+/// The counters of a model. It does not tell the two limits apart: if both are exceeded at the same
+/// time, either may be named.
 public struct ModelStatistics: Sendable, Hashable {
   public var hits = 0
   public var misses = 0

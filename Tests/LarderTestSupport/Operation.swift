@@ -35,7 +35,7 @@ public enum Operation: Sendable, Hashable {
   }
 }
 
-/// What a call answered. Values are told by their payload.
+/// The answer of a call. Values are identified by their payload.
 public enum Answer: Sendable, Hashable {
   case value(Int?)
   case values([Int?])
@@ -63,7 +63,7 @@ public struct Removal: Sendable, Hashable, Comparable {
   }
 }
 
-/// What a snapshot shows of one entry.
+/// One entry in a snapshot.
 public struct Entry: Sendable, Hashable {
   public var key: Int
   public var payload: Int

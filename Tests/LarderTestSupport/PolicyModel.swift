@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// A policy so plain that it is right by reading: arrays, newest or hottest last.
+/// A policy so plain that it is right by reading: arrays, with the newest or hottest last.
 ///
-/// It knows keys and costs, no values and no limits but those its queues depend on.
+/// It knows keys and costs. It knows no values, and only those limits on which its queues depend.
 public protocol PolicyModel {
   /// Keys in the order snapshots list them, coldest first.
   var order: [Int] { get }
   mutating func hit(_ key: Int)
   mutating func insert(_ key: Int, cost: Int)
-  /// Puts another value, at another cost, in the place of the one there is.
+  /// Replaces the value of a key, at another cost.
   mutating func replace(_ key: Int, cost: Int)
   mutating func remove(_ key: Int, evicted: Bool)
   /// The key to evict next. May move others.
   mutating func victim() -> Int?
-  /// Lets others be named before this key, which costs nothing. For models of caches with costs.
+  /// Lets other keys be named before this one, which costs nothing. For models of caches with
+  /// costs.
   mutating func pass(_ key: Int)
   mutating func removeAll()
   /// An insertion begins.
@@ -29,7 +30,7 @@ extension PolicyModel {
 }
 
 extension EvictionPolicy {
-  /// The policies whose order is defined by what happened, and not by estimates.
+  /// The policies whose order follows from what happened, not from estimates.
   public static let exact: [EvictionPolicy] = [
     .lru, .fifo, .lfu, .clock, .sieve, .s3fifo, .twoQueue, .cheapestFirst,
   ]

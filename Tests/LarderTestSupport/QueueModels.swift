@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// Keys with the hits counted on them, oldest first.
+/// Keys with their hits, oldest first.
 struct CountedQueue {
   var entries: [(key: Int, hits: Int)] = []
 
@@ -41,7 +41,7 @@ struct ClockModel: PolicyModel {
 
 struct SieveModel: PolicyModel {
   var queue = CountedQueue()
-  /// Where the hand is; at the end it is to begin anew.
+  /// The position of the hand. At the end it begins again.
   var hand = 0
 
   var order: [Int] {
@@ -71,7 +71,7 @@ struct SieveModel: PolicyModel {
   mutating func removeAll() { self = SieveModel() }
 }
 
-/// Evicted keys, oldest first. The memory for them comes with the insertion after the first one.
+/// Evicted keys, oldest first. Their memory comes with the insertion after the first eviction.
 struct GhostModel {
   var keys: [Int] = []
   var isWanted = false

@@ -2,8 +2,8 @@
 import Larder
 
 extension Cache.Options {
-  /// Options for hashes that are the same in every run, where a test's outcome depends on which keys
-  /// are sampled, or are taken for each other. Each number draws another sample.
+  /// Options for hashes that are the same in every run, for tests whose outcome depends on which
+  /// keys are sampled or taken for each other. Each number draws another sample.
   package static func repeatable(_ number: UInt64 = 0) -> Self {
     var random = SplitMix64(seed: number)
     var options = Self()

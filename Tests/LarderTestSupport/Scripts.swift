@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Calls `body` with every script of `length` operations out of `alphabet`.
+/// Calls `body` with every script of `length` operations from `alphabet`.
 ///
-/// Scripts that differ only in the names of their keys behave alike: a script is kept when its
-/// keys first appear in the order 0, 1, 2, … That is about a sixth of them for three keys.
+/// Scripts that differ only in the names of their keys behave alike. So a script is kept if its
+/// keys first appear in the order 0, 1, 2, … That is about a sixth of the scripts for three keys.
 public func forEveryScript(
   of alphabet: [Operation], length: Int, _ body: ([Operation]) throws -> Void
 ) rethrows {
@@ -35,7 +35,7 @@ extension Operation {
       [.get(key), .insert(key, cost: 1), .insert(key, cost: 2), .remove(key)] as [Operation]
     }
 
-  /// Every operation, on three keys where it takes a key.
+  /// Every operation, on each of three keys if it takes a key.
   public static let every: [Operation] =
     (0..<3).flatMap { key in
       [

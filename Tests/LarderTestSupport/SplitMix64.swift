@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A seeded generator: a failing random script is named by its seed and can be run again.
+/// A seeded generator. A failing random script is named by its seed and can be run again.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

@@ -5,7 +5,8 @@
   import Darwin
 #endif
 
-/// How much work the stress tests do. `LARDER_STRESS_SCALE` divides it: sanitizers are slow.
+/// How much work the stress tests do. `LARDER_STRESS_SCALE` divides it, because sanitizers are
+/// slow.
 public enum Stress {
   public static let divisor: Int = {
     guard let text = getenv("LARDER_STRESS_SCALE") else { return 1 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Requests that each favour another eviction rule.
+/// Traces that each favour another eviction rule.
 public enum SyntheticTraces {
   public static let all: [(name: String, keys: [Int])] = [
     ("loop", (0..<12_000).map { $0 % 450 }),
@@ -15,7 +15,7 @@ public enum SyntheticTraces {
     (0..<count).map { $0 / span % 2 == 0 ? $0 % span : span - 1 - $0 % span }
   }
 
-  /// Key k about as often as 1 / (k + 1).
+  /// Key k occurs about as often as 1 / (k + 1).
   private static func skewed(_ count: Int) -> [Int] {
     var random = SplitMix64(seed: 9)
     return (0..<count).map { _ in

@@ -7,7 +7,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// A POSIX thread, so that tests meet real threads and real thread exits, never a shared pool.
+/// A POSIX thread, so that tests use real threads with real thread exits, never a shared pool.
 public struct RealThread: ~Copyable {
   #if canImport(Glibc)
     private let handle: pthread_t
@@ -38,7 +38,7 @@ public struct RealThread: ~Copyable {
     return nil
   }
 
-  /// Lets the thread go: it ends on its own.
+  /// Lets the thread go. It ends on its own.
   public consuming func detach() {
     #if canImport(Glibc)
       pthread_detach(handle)
@@ -57,10 +57,10 @@ public struct RealThread: ~Copyable {
   }
 }
 
-/// Runs `body` on `count` new threads that start together; returns when all have ended.
+/// Runs `body` on `count` new threads that start together. Returns when all have ended.
 ///
-/// A run that is still going after `deadline` seconds ends the process with a message: a hang
-/// is a failure, and blocked threads cannot be cancelled.
+/// A run that is still going after `deadline` seconds ends the process with a message: a hang is a
+/// failure, and blocked threads cannot be cancelled.
 public func onThreads(
   _ count: Int, deadline: Int = 300, _ body: @escaping @Sendable (_ index: Int) -> Void
 ) {
@@ -77,7 +77,7 @@ public func onThreads(
   waitUntil(deadline: deadline, "threads still running") { gate.isEmpty }
 }
 
-/// Polls `condition` until it holds; after `deadline` seconds ends the process with `what`.
+/// Polls `condition` until it holds. After `deadline` seconds ends the process with `what`.
 public func waitUntil(deadline: Int = 60, _ what: String, _ condition: () -> Bool) {
   let end = Clock.now + UInt64(deadline) * 1_000_000_000
   while !condition() {
@@ -86,11 +86,11 @@ public func waitUntil(deadline: Int = 60, _ what: String, _ condition: () -> Boo
   }
 }
 
-/// Gives other threads half a millisecond.
+/// Lets other threads run for half a millisecond.
 public func sleepBriefly() { usleep(500) }
 
-/// The monotonic clock in nanoseconds. Reading it drains no store buffer, so that time stamps
-/// around an operation do not hide a missing fence inside it.
+/// The monotonic clock in nanoseconds. Reading it drains no store buffer, so time stamps around an
+/// operation do not hide a missing fence inside it.
 public enum Clock {
   public static var now: UInt64 {
     var time = timespec()
@@ -99,7 +99,7 @@ public enum Clock {
   }
 }
 
-/// Opens when all have arrived; empty when all have left.
+/// A gate that opens when all have arrived, and is empty when all have left.
 private final class Gate: Sendable {
   private let outside: Atomic<Int>
   private let inside: Atomic<Int>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// A model for caches whose order is not exact, as with several shards: the cache chooses its
-/// victims and the observer names them; everything else is decided here.
+/// A model for caches whose order is not exact, such as those with several shards. The cache
+/// chooses its victims and the observer names them. Everything else is decided here.
 public struct UnorderedModel: Sendable {
   public private(set) var entries: [Int: Entry] = [:]
   private var limits: (count: Int, cost: Int)
@@ -11,11 +11,12 @@ public struct UnorderedModel: Sendable {
 
   public var totalCost: Int { entries.values.reduce(0) { $0 + $1.cost } }
 
-  /// What contradicts the answer or the removals of one step; `nil` if nothing does.
+  /// What contradicts the answer or the removals of one step, or `nil`.
   public mutating func judge(
     _ operation: Operation, _ answer: Answer, _ removals: [Removal], payload: Int
   ) -> String? {
-    // What the call itself removes is decided; whatever else goes must be a needed eviction.
+    // The call decides what it removes itself. Everything else that leaves must be a necessary
+    // eviction.
     var expected: [Removal] = []
     let right = apply(operation, payload: payload, &expected)
     if answer != right { return "answered \(answer), not \(right)" }
@@ -38,7 +39,7 @@ public struct UnorderedModel: Sendable {
     return nil
   }
 
-  /// The size a step must not leave exceeded, and the cause it may give for evictions.
+  /// The size that the cache must not exceed after a step, and the cause it may give for evictions.
   private func bound(after operation: Operation) -> ((count: Int, cost: Int), RemovalCause) {
     switch operation {
     case .trimToCount(let count): return ((count, Int.max), .trimmed)

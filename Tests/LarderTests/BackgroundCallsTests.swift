@@ -3,11 +3,11 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Calls to be awaited", .timeLimit(.minutes(5)))
+@Suite("Calls in the background", .timeLimit(.minutes(5)))
 struct BackgroundCallsTests {
-  @Test("Each does what its namesake does, and off the main actor")
+  @Test("Each call does what its namesake does, off the main actor")
   @MainActor
-  func calls() async throws {
+  func eachCallRunsOffTheMainActor() async throws {
     let tracker = LifetimeTracker()
     let main = ThreadName.current
     let cache = Cache<Int, Tracked>(

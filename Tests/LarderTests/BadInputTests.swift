@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// A caller's bug ends the process, with a message that names the argument.
+/// A bug in the caller ends the process, with a message that names the argument.
 @Suite("Bad input")
 struct BadInputTests {
   enum BadCall: String, CaseIterable, Codable, Sendable {
@@ -13,7 +13,7 @@ struct BadInputTests {
     case insertCost, updateCost, insertLeastCost
     case trimToCount, trimToCost, hottest, coldest
 
-    /// Words of which the message has one.
+    /// Words of which the message contains one.
     var argument: Set<Substring> {
       switch self {
       case .initCountLimit, .setCountLimit: ["countLimit"]
@@ -53,8 +53,8 @@ struct BadInputTests {
     }
   }
 
-  @Test("A call against its contract traps", arguments: BadCall.allCases)
-  func traps(call: BadCall) async {
+  @Test("A call that breaks its contract traps", arguments: BadCall.allCases)
+  func badCallTraps(call: BadCall) async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [call = call as BadCall] in
@@ -69,7 +69,7 @@ struct BadInputTests {
   }
 
   @Test("The bounds themselves are good input")
-  func bounds() async {
+  func boundsAreGoodInput() async {
     await #expect(processExitsWith: .success) {
       let cache = Cache<Int, Int>(countLimit: 0, totalCostLimit: 0, shards: 1)
       cache.insert(1, forKey: 1, cost: 0)
@@ -83,7 +83,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("Odd shard counts hold everything", arguments: [1, 2, 3, 5, 33, 64, 65, 1_000])
+  @Test("Any number of shards holds all entries", arguments: [1, 2, 3, 5, 33, 64, 65, 1_000])
   func shardCounts(shards: Int) {
     let cache = Cache<Int, Int>(countLimit: 500, shards: shards)
     for key in 0..<1_000 {

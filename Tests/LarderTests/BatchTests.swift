@@ -6,7 +6,7 @@ import Testing
 /// `values(forKeys:)` is a faster spelling of single calls.
 @Suite("Batched lookups")
 struct BatchTests {
-  @Test("Answers, order and statistics equal those of single calls", arguments: 1...20)
+  @Test("A batch has the answers, order and statistics of single calls", arguments: 1...20)
   func equalsSingleCalls(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     let batched = Cache<Int, Int>(countLimit: 300, policy: .lru)
@@ -25,8 +25,8 @@ struct BatchTests {
     }
   }
 
-  @Test("An empty batch answers nothing")
-  func empty() {
+  @Test("An empty batch returns an empty array")
+  func emptyBatch() {
     let cache = Cache<Int, Int>()
     #expect(cache.values(forKeys: []).isEmpty)
     cache[1] = 1
@@ -35,7 +35,7 @@ struct BatchTests {
   }
 
   @Test("Duplicates and misses keep their places")
-  func duplicates() {
+  func duplicatesAndMissesKeepTheirPlaces() {
     let cache = Cache<String, Int>()
     cache["a"] = 1
     cache["b"] = 2
@@ -45,8 +45,8 @@ struct BatchTests {
     #expect(cache.snapshot().map(\.key) == ["b", "a"])
   }
 
-  @Test("Big batches come back whole", arguments: [1, 4])
-  func big(shards: Int) {
+  @Test("A big batch comes back complete", arguments: [1, 4])
+  func bigBatchIsComplete(shards: Int) {
     let tracker = LifetimeTracker()
     let cache = Cache<Int, Tracked>(shards: shards)
     for key in 0..<10_000 { cache[key] = tracker.make(key) }
@@ -62,7 +62,7 @@ struct BatchTests {
     #expect(settles(tracker, at: 0, cache))
   }
 
-  /// A key that has an action run when it is compared.
+  /// A key that runs an action when it is compared.
   struct Watched: Hashable, Sendable {
     static let action = Protected<(@Sendable () -> Void)?>(nil)
     let id: Int
@@ -81,11 +81,11 @@ struct BatchTests {
     func hash(into hasher: inout Hasher) { hasher.combine(id) }
   }
 
-  @Test("An entry removed while its batch goes on is not put into the order again")
+  @Test("An entry removed during its batch does not enter the order again")
   func removalWithinBatch() {
     let cache = Cache<Watched, Int>(countLimit: 100)
     for id in 0..<100 { cache[Watched(id: id)] = id }
-    // So many hits wait that noting those of the batch below applies them half way through.
+    // So many hits wait that recording those of the batch below applies them halfway through.
     for id in 0..<40 { #expect(cache[Watched(id: id)] == id) }
     Watched.action.withLock {
       $0 = { onThreads(1) { _ in cache.removeValue(forKey: Watched(id: 30)) } }

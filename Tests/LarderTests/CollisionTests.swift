@@ -7,7 +7,7 @@ import Testing
 @Suite("Keys with equal hashes")
 struct CollisionTests {
   @Test("Hundreds of keys with one hash stay apart", arguments: [1, 4])
-  func oneHash(shards: Int) {
+  func manyKeysOfOneHash(shards: Int) {
     let cache = Cache<Collider, Int>(shards: shards)
     for id in 0..<400 { #expect(cache.insert(id, forKey: Collider(id)) == .inserted) }
     cache.checkInvariants()
@@ -27,7 +27,7 @@ struct CollisionTests {
     #expect(cache.count == 400)
   }
 
-  @Test("Eviction takes the coldest of equal hashes")
+  @Test("Eviction takes the coldest key of equal hashes")
   func evictionOrder() {
     let cache = Cache<Collider, Int>(countLimit: 100, policy: .lru)
     for id in 0..<100 { cache[Collider(id)] = id }
@@ -38,7 +38,7 @@ struct CollisionTests {
   }
 
   @Test("Groups of colliding keys grow beside each other")
-  func groups() {
+  func groupsOfCollidingKeys() {
     let cache = Cache<GroupedKey, Int>()
     for id in 0..<600 { cache[GroupedKey(id)] = id }
     cache.checkInvariants()
@@ -63,7 +63,8 @@ struct CollisionTests {
         return true
       }
       #expect(asked.sorted() == [0, 1, 2])
-      // The key that was being asked about may have got a value nobody was asked about.
+      // The key that the predicate was asked about may have a value now that it was not asked
+      // about.
       let first = asked.first.map(Collider.init)
       #expect(cache.snapshot().allSatisfy { $0.key == first && $0.value == "new" })
       cache.checkInvariants()

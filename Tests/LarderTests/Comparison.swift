@@ -4,12 +4,12 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// The cache and the model, or two runs, differ.
+/// Thrown when the cache and the model, or two runs, differ.
 struct Mismatch: Error, CustomStringConvertible {
   let description: String
 }
 
-/// `#require` for the inner loop of enumerations: it builds no text and no record unless it fails.
+/// `#require` for the inner loop of enumerations. It builds no text and no record unless it fails.
 func same<Value: Equatable>(
   _ actual: Value, _ expected: Value, _ what: String, _ place: () -> String,
   _ location: SourceLocation = #_sourceLocation
@@ -20,8 +20,8 @@ func same<Value: Equatable>(
   throw Mismatch(description: text)
 }
 
-/// Runs `script` on the cache and on the model and compares them after every step from
-/// `checkedFrom` on; earlier steps are the last steps of other scripts.
+/// Runs `script` on the cache and on the model, and compares them after every step from
+/// `checkedFrom` on. Earlier steps are the last steps of other scripts.
 func compare<Key>(
   _ script: [Operation], from limits: Limits, _ driver: CacheDriver<Key>, checkedFrom: Int = 0,
   observed: Bool = true
@@ -74,8 +74,8 @@ func compareEnds<Key>(
 private let hasWaitedInVain = Atomic<Bool>(false)
 
 /// Whether `count` tracked values are left alive once the cache has reclaimed what nobody reads.
-/// A thread that is just destroying others is waited for: ten seconds at most the first time, and
-/// briefly once that was in vain.
+/// Another thread may just be destroying values; the first call waits for it, ten seconds at most,
+/// and later ones only briefly if that was in vain.
 func settles<Key>(
   _ tracker: LifetimeTracker, at count: Int, _ cache: Cache<Key, some Sendable>
 ) -> Bool {

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// What threads saw must be explained by calls that took effect one after another.
+/// Calls that took effect one after another must explain what threads saw.
 @Suite("Concurrent calls", .timeLimit(.minutes(10)), .serialized)
 struct ConcurrencyTests {
   struct Setting: Sendable, CustomTestStringConvertible {
@@ -29,7 +29,7 @@ struct ConcurrencyTests {
     Setting(threads: 4, keys: 32, shards: 4, countLimit: 16, mode: .evicting),
   ]
 
-  @Test("Recorded histories are linearizable per key", arguments: settings)
+  @Test("Recorded histories are linearizable for each key", arguments: settings)
   func linearizable(setting: Setting) {
     for round in 0..<Stress.scaled(20, atLeast: 2) {
       let cache = Cache<Int, Int>(
@@ -47,7 +47,7 @@ struct ConcurrencyTests {
     }
   }
 
-  /// One thread's calls. Every value written is told by thread and number.
+  /// The calls of one thread. Thread and number identify every value written.
   private static func run(
     _ setting: Setting, _ round: Int, _ thread: Int, on cache: Cache<Int, Int>
   ) -> [Call] {
@@ -77,7 +77,7 @@ struct ConcurrencyTests {
   }
 
   @Test("Whole-cache removals never bring a value back", arguments: [1, 4])
-  func removals(shards: Int) {
+  func removalsBringNothingBack(shards: Int) {
     for round in 0..<Stress.scaled(20, atLeast: 2) {
       let cache = Cache<Int, Int>(shards: shards)
       let histories = Protected<[[Call]]>([])
@@ -133,8 +133,8 @@ struct ConcurrencyTests {
     cache.checkInvariants()
   }
 
-  @Test("Everything at once: values stay intact and each dies once", arguments: [1, 4])
-  func everything(shards: Int) {
+  @Test("With every call at once, values stay intact and each dies once", arguments: [1, 4])
+  func everyCallAtOnce(shards: Int) {
     let tracker = LifetimeTracker()
     let removed = Atomic<Int>(0)
     do {
@@ -207,7 +207,7 @@ struct ConcurrencyTests {
 }
 
 extension Call.Kind {
-  /// Clears the key by its subscript.
+  /// Removes the key through the subscript.
   fileprivate static func clear(_ cache: Cache<Int, Int>, _ key: Int) -> Self {
     cache[key] = nil
     return .clear

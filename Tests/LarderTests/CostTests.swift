@@ -6,7 +6,7 @@ import Testing
 @Suite("Costs and limits")
 struct CostTests {
   @Test("The sum of costs follows insertions, replacements and removals")
-  func sum() {
+  func sumOfCosts() {
     let cache = Cache<Int, Int>(totalCostLimit: 100)
     cache.insert(0, forKey: 1, cost: 30)
     cache.insert(0, forKey: 2, cost: 30)
@@ -20,7 +20,7 @@ struct CostTests {
   }
 
   @Test("A cost limit evicts the coldest until the sum fits")
-  func eviction() {
+  func costLimitEvictsTheColdest() {
     let cache = Cache<Int, Int>(totalCostLimit: 10, policy: .lru)
     for key in 1...4 { cache.insert(key, forKey: key, cost: key) }
     #expect(cache.totalCost == 10)
@@ -42,8 +42,8 @@ struct CostTests {
     #expect(cache.snapshot().map(\.value) == [-1])
   }
 
-  @Test("An oversize entry is refused, its key is emptied, others stay", arguments: [1, 4])
-  func oversize(shards: Int) {
+  @Test("An oversize entry is refused, its key is emptied, and others stay", arguments: [1, 4])
+  func oversizeEntryIsRefused(shards: Int) {
     let events = Protected<[Removal]>([])
     let cache = Cache<Int, Int>(totalCostLimit: 10, shards: shards) { key, value, cost, cause in
       events.withLock { $0.append(Removal(key: key, payload: value, cost: cost, cause: cause)) }
@@ -76,7 +76,7 @@ struct CostTests {
     }
   }
 
-  @Test("An unset cost is 1 where only a cost limit is set, else 0")
+  @Test("An unset cost is 1 if there is only a cost limit, and 0 otherwise")
   func unsetCost() {
     func costOf(countLimit: Int, costLimit: Int, _ insert: (Cache<Int, Int>) -> Void) -> Int {
       let cache = Cache<Int, Int>(countLimit: countLimit, totalCostLimit: costLimit)
@@ -98,7 +98,7 @@ struct CostTests {
     #expect(cache.count == 5)
   }
 
-  @Test("Entries without cost stay under a cost limit")
+  @Test("Entries without a cost stay under a cost limit")
   func freeEntries() {
     let cache = Cache<Int, Int>(totalCostLimit: 1)
     for key in 0..<100 { cache.insert(key, forKey: key, cost: 0) }
@@ -111,9 +111,9 @@ struct CostTests {
   }
 
   @Test(
-    "Want of cost passes entries without cost over, under any policy that does not go by cost",
+    "To free cost, entries of cost 0 are passed over, unless the policy goes by cost",
     arguments: EvictionPolicy.allCases.filter { $0 != .cheapestFirst && $0 != .costAware }, [1, 4])
-  func spared(policy: EvictionPolicy, shards: Int) {
+  func freeEntriesArePassedOver(policy: EvictionPolicy, shards: Int) {
     let free = 0..<10
     let cache = Cache<Int, Int>(totalCostLimit: 20, policy: policy, shards: shards)
     for key in free { cache.insert(key, forKey: key, cost: 0) }
@@ -130,8 +130,8 @@ struct CostTests {
     #expect(cache.count == 3, "want of places does not")
   }
 
-  @Test("LFU passes free entries over, however often the others were used", arguments: [1, 2, 8])
-  func sparedByLFU(free: Int) {
+  @Test("LFU passes over free entries, however often the others were used", arguments: [1, 2, 8])
+  func freeEntriesUnderLFU(free: Int) {
     let cache = Cache<Int, Int>(totalCostLimit: 20, policy: .lfu)
     cache.insert(0, forKey: 0, cost: 20)
     for _ in 0..<60 { _ = cache[0] }
@@ -140,8 +140,8 @@ struct CostTests {
     #expect((1...free).allSatisfy(cache.contains) && cache.contains(100) && !cache.contains(0))
   }
 
-  @Test("tinyLFU passes free entries over that are alone in its window")
-  func sparedByTinyLFU() {
+  @Test("tinyLFU passes over free entries that are alone in its window")
+  func freeEntriesUnderTinyLFU() {
     let cache = Cache<Int, Int>(totalCostLimit: 100, policy: .tinyLFU)
     for key in 1...3 { cache.insert(key, forKey: key, cost: 50) }
     _ = cache[2]
@@ -151,8 +151,8 @@ struct CostTests {
     #expect((10..<13).allSatisfy(cache.contains) && cache.contains(4))
   }
 
-  @Test("Free entries are passed over though their queue is too long", arguments: [1, 4])
-  func sparedInShortQueues(shards: Int) {
+  @Test("Free entries are passed over even if their queue is too long", arguments: [1, 4])
+  func freeEntriesInShortQueues(shards: Int) {
     for policy in [EvictionPolicy.twoQueue, .s3fifo, .tinyLFU, .adaptive] {
       let cache = Cache<Int, Int>(
         countLimit: 40, totalCostLimit: 20, policy: policy, shards: shards)
@@ -163,7 +163,7 @@ struct CostTests {
     }
   }
 
-  @Test("A free value stays until the one that replaces it has got room from other shards")
+  @Test("A free value stays until its replacement has got room from other shards")
   func replacementOfFreeValues() {
     let cache = Cache<Int, Int>(totalCostLimit: 64, policy: .lru, shards: 8)
     let keys = 0..<40
@@ -239,8 +239,8 @@ struct CostTests {
     #expect(cache.count == 100 && cache.totalCost == 100_000)
   }
 
-  @Test("trim keeps the hottest and leaves the limits alone")
-  func trim() {
+  @Test("trim keeps the hottest entries and leaves the limits alone")
+  func trimKeepsTheHottest() {
     let cache = Cache<Int, Int>(countLimit: 50)
     for key in 0..<50 { cache.insert(key, forKey: key, cost: 2) }
     cache.trim(toCount: 60)

@@ -3,10 +3,10 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Evicted or never cached", .timeLimit(.minutes(5)))
+@Suite("Memory of evictions", .timeLimit(.minutes(5)))
 struct EvictionMemoryTests {
   @Test("Evicted keys are told from all others", arguments: [1, 4])
-  func kinds(shards: Int) {
+  func evictedKeysAreTold(shards: Int) {
     let cache = Cache<String, Int>(
       countLimit: 3, policy: .lru, shards: shards, options: .init(rememberedEvictions: 100))
     for key in ["a", "b", "c", "d"] { cache[key] = 1 }
@@ -24,7 +24,7 @@ struct EvictionMemoryTests {
   }
 
   @Test("Removed and replaced values were not evicted")
-  func removed() {
+  func removedValuesWereNotEvicted() {
     let cache = Cache<Int, Int>(options: .init(rememberedEvictions: 100))
     for key in 0..<20 { cache[key] = key }
     for key in 0..<20 { cache[key] = -key }
@@ -35,24 +35,24 @@ struct EvictionMemoryTests {
   }
 
   @Test(
-    "Of the last n evictions 95 of 100 are remembered; of as many others none",
+    "At least 95 of 100 recent evictions are remembered, and no key that was never evicted",
     arguments: [1, 50, 10_000])
-  func rates(capacity: Int) {
+  func rateOfForgottenKeys(capacity: Int) {
     let cache = Cache<Int, Int>(
       countLimit: 1, policy: .fifo, options: .init(rememberedEvictions: capacity))
     for key in 0..<10 * capacity + 1 { cache[key] = key }
     let last = (9 * capacity..<10 * capacity).count { cache.wasEvicted($0) }
     #expect(last >= capacity * 95 / 100, "\(last) of \(capacity)")
-    // Bounded: the oldest are forgotten.
+    // The memory is bounded, so the oldest are forgotten.
     let oldest = (0..<6 * capacity).count { cache.wasEvicted($0) }
     #expect(oldest <= capacity / 20 + 4, "\(oldest)")
-    // Expected are 0.002 of a million.
+    // The expected number is 0.002 of a million.
     let never = (1 << 40..<1 << 40 + 1_000_000).count { cache.wasEvicted($0) }
     #expect(never <= 1)
   }
 
-  @Test("From many threads what is stored is never told to be evicted")
-  func storm() {
+  @Test("With many threads, no stored key is ever reported as evicted")
+  func storedKeysAreNeverTold() {
     let cache = Cache<Int, Int>(
       countLimit: 100, policy: .lru, shards: 4, options: .init(rememberedEvictions: 200))
     onThreads(4) { thread in
@@ -68,7 +68,7 @@ struct EvictionMemoryTests {
     #expect((1_000..<100_000).allSatisfy { !cache.wasEvicted($0) })
   }
 
-  @Test("Bad numbers, and asking a cache without memory, stop the process")
+  @Test("Bad numbers, and asking a cache without the option, stop the process")
   func badCalls() async {
     await #expect(processExitsWith: .failure) {
       _ = Cache<Int, Int>(options: .init(rememberedEvictions: -1))

@@ -20,7 +20,7 @@ struct ForkTests {
     }
   }
 
-  @Test("A fork amid the calls of other threads leaves no lock held in the child")
+  @Test("A fork amid calls of other threads leaves no lock held in the child")
   func busyFork() async {
     await #expect(processExitsWith: .success) {
       let cache = Cache<Int, Int>(countLimit: 100, shards: 2)
@@ -63,7 +63,7 @@ struct ForkTests {
           waitUntil("destroying") { entered.load(ordering: .acquiring) }
           expectChildSuccess {
             let count = Protected(0)
-            // Takes over the record of the thread that is not in the child.
+            // Takes over the record of the thread that does not exist in the child.
             RealThread {
               for key in 0..<2_000 {
                 cache[key] = tracker.make { count.withLock { $0 += 1 } }
@@ -78,7 +78,7 @@ struct ForkTests {
     }
   }
 
-  /// A group whose hash waits, while the index is locked, until another thread is about to fork.
+  /// A group whose hash waits, with the index locked, until another thread is about to fork.
   private struct Lingering: Hashable, Sendable {
     static let entered = Atomic(false)
     static let forking = Atomic(false)
@@ -90,12 +90,12 @@ struct ForkTests {
       guard lingers else { return }
       Self.entered.store(true, ordering: .releasing)
       waitUntil("forking") { Self.forking.load(ordering: .acquiring) }
-      // Time for a fork that does not wait for this lock.
+      // Leaves time for a fork that does not wait for this lock.
       for _ in 0..<100 { sleepBriefly() }
     }
   }
 
-  @Test("A fork amid another thread's work on groups leaves these unlocked in the child")
+  @Test("A fork amid another thread's work on groups leaves the groups unlocked in the child")
   func forkAmidGroups() async {
     await #expect(processExitsWith: .success) {
       let cache = Cache<Int, Int>(
@@ -117,8 +117,8 @@ struct ForkTests {
     }
   }
 
-  @Test("A fork amid evictions, groups and second chances leaves a child that goes on")
-  func busyForkWithPowers() async {
+  @Test("A child goes on after a fork amid evictions, groups and second chances")
+  func busyForkWithAllOptions() async {
     await #expect(processExitsWith: .success) {
       let tracker = LifetimeTracker()
       var options = Cache<Int, Tracked>.Options(groups: .by({ $0 % 3 }, quota: { _ in 20 }))
@@ -145,7 +145,7 @@ struct ForkTests {
   }
 }
 
-/// What a child does with a cache that has groups and second chances.
+/// The calls of a child on a cache that has groups and second chances.
 private func useAfterFork(_ cache: Cache<Int, Tracked>, _ held: [Tracked]) {
   for key in held.indices {
     cache[key] = held[key]
@@ -156,14 +156,14 @@ private func useAfterFork(_ cache: Cache<Int, Tracked>, _ held: [Tracked]) {
   cache.checkInvariants()
 }
 
-/// What a child does with the caches it inherited.
+/// The calls of a child on the caches it inherited.
 private func useAfterFork(_ cache: Cache<Int, Int>) {
   for key in 1_000..<1_500 {
     cache[key] = key
     precondition(cache[key] == key, "the child reads what it wrote")
     precondition(cache.count <= 100, "limits hold in the child")
   }
-  // A call that another thread had begun when the process forked may hold its place for good.
+  // If another thread had begun a call when the process forked, its entry may stay forever.
   precondition(cache.count >= 90, "the child may use the cache's whole size")
   precondition(cache.snapshot().allSatisfy { $0.key == $0.value }, "entries are whole")
   precondition(cache.values(forKeys: [1_499, -1]) == [1_499, nil])

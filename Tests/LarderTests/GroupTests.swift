@@ -11,8 +11,8 @@ struct GroupTests {
     .init(groups: .by({ $0 / 1_000 }, quota: quota))
   }
 
-  @Test("A group is removed, and nothing else", arguments: [1, 4])
-  func removal(shards: Int) {
+  @Test("Removing a group removes its entries and no others", arguments: [1, 4])
+  func groupIsRemoved(shards: Int) {
     let tracker = LifetimeTracker()
     let causes = Protected<[RemovalCause]>([])
     let cache = Grouped(
@@ -33,8 +33,8 @@ struct GroupTests {
     #expect(settles(tracker, at: 0, cache))
   }
 
-  @Test("A quota holds for its group, oldest first; a replacement makes an entry new")
-  func quota() {
+  @Test("A quota holds for its group, oldest first; a replacement makes an entry the newest")
+  func quotaHolds() {
     let removals = Protected<[Int]>([])
     let cache = Cache<Int, String>(
       countLimit: 100, policy: .lru,
@@ -59,8 +59,8 @@ struct GroupTests {
     cache.checkInvariants()
   }
 
-  @Test("Quotas of one, and of many groups with one entry; memory follows the entries")
-  func extremes() {
+  @Test("Quotas of one, and many groups of one entry, work; memory follows the entries")
+  func extremeQuotas() {
     let cache = Cache<Int, Int>(
       countLimit: 50, policy: .lru, options: .init(groups: .by({ $0 }, quota: { _ in 1 })))
     for key in 0..<10_000 { cache[key] = key }
@@ -72,7 +72,7 @@ struct GroupTests {
     #expect(one.keys == [9] && one[9] == 999)
   }
 
-  @Test("Keys of equal hashes")
+  @Test("Groups work with keys of equal hashes")
   func equalHashes() {
     let cache = Cache<Collider, Int>(
       options: .init(groups: .by({ $0.id % 3 }, quota: { _ in 10 })))
@@ -83,8 +83,8 @@ struct GroupTests {
     cache.checkInvariants()
   }
 
-  @Test("Keys and groups that do not equal themselves have no group, and leave nothing behind")
-  func unequal() {
+  @Test("Keys and groups that do not equal themselves have no group and leave nothing behind")
+  func keysUnequalToThemselves() {
     let cache = Cache<Double, Int>(
       countLimit: 10, options: .init(groups: .by({ $0 / 2 }, quota: { _ in 5 })))
     for number in 0..<1_000 { cache[.nan] = number }
@@ -94,7 +94,7 @@ struct GroupTests {
     #expect(cache.count(inGroup: 1.5) == 1 && cache.groupCount == 1)
   }
 
-  @Test("A cache without groups, or with others, stops the process")
+  @Test("A cache without groups, or with groups of another type, stops the process")
   func badCalls() async {
     await #expect(processExitsWith: .failure) { Cache<Int, Int>().removeAll(inGroup: 1) }
     await #expect(processExitsWith: .failure) {
@@ -120,9 +120,9 @@ struct GroupTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  /// Afterwards each group is within its quota, and the index knows exactly what is stored.
-  @Test("From many threads", arguments: [1, 4])
-  func storm(shards: Int) {
+  /// Afterwards each group is within its quota, and the index knows exactly which keys are stored.
+  @Test("Many threads may store and remove within quotas", arguments: [1, 4])
+  func manyThreadsKeepQuotas(shards: Int) {
     let tracker = LifetimeTracker()
     let threads = 4
     let over = Protected(0)
@@ -141,7 +141,7 @@ struct GroupTests {
         case 4: _ = cache[key]
         default: cache[key] = tracker.make(key)
         }
-        // Only one shard is listed as it is at one moment.
+        // Only a single shard is listed as it is at one moment.
         if shards == 1 && step % 50 == 0 {
           let small = cache.keys.count { $0 < 1_000 }
           if small > 20 + threads { over.withLock { $0 = max($0, small) } }

@@ -4,11 +4,11 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// The table grows a little with every write; no reader may notice.
+/// The table grows a little with every write, and no reader may notice.
 @Suite("Growth", .timeLimit(.minutes(10)), .serialized)
 struct GrowthTests {
-  @Test("From nothing to two million entries while readers run", arguments: [1, 4])
-  func growth(shards: Int) {
+  @Test("A cache grows to two million entries while readers run", arguments: [1, 4])
+  func growthBesideReaders(shards: Int) {
     let total = Stress.scaled(2_000_000, atLeast: 50_000)
     let cache = Cache<Int, Int>(shards: shards)
     let inserted = Atomic<Int>(0)  // every key below it is in the cache
@@ -24,7 +24,7 @@ struct GrowthTests {
         while known < total {
           known = inserted.load(ordering: .acquiring)
           if known == 0 { continue }
-          // Old keys by chance, and the newest, whose bucket is likely to be moving.
+          // Old keys at random, and the newest, whose bucket is probably moving.
           for key in [random.below(known), known - 1] {
             let value = thread == 1 ? cache.value(forKey: key) : cache.withValue(forKey: key) { $0 }
             precondition(value == ~key, "key \(key) of \(known) reads \(String(describing: value))")
@@ -44,9 +44,9 @@ struct GrowthTests {
     cache.checkInvariants()
   }
 
-  /// Doubling once more would take 24 bytes for an entry here.
+  /// Doubling the table once more would take 24 bytes for each entry here.
   @Test("A table grows no larger than the limit needs", arguments: [1, 8])
-  func enough(shards: Int) {
+  func tableFitsTheLimit(shards: Int) {
     let cache = Cache<Int, Int>(countLimit: 200_000, policy: .lru, shards: shards)
     for key in 0..<250_000 { cache.insert(key, forKey: key) }
     #expect(cache.count == 200_000)
@@ -62,7 +62,7 @@ struct GrowthTests {
   }
 
   @Test("Several writers grow one table together", arguments: [1, 4])
-  func writers(shards: Int) {
+  func severalWritersGrowOneTable(shards: Int) {
     let each = Stress.scaled(60_000, atLeast: 2_000)
     let cache = Cache<Int, Int>(shards: shards)
     onThreads(4) { thread in
@@ -82,7 +82,7 @@ struct GrowthTests {
   }
 
   @Test("A table that empties and fills again keeps its entries")
-  func waves() {
+  func tableEmptiesAndFillsAgain() {
     let cache = Cache<Int, Int>()
     for wave in 0..<5 {
       let size = [100, 20_000, 500, 30_000, 10][wave]

@@ -3,7 +3,7 @@
 import Larder
 import Testing
 
-/// Seeds with nothing special about them; every figure below is a function of them.
+/// Arbitrary seeds. Every figure below follows from them.
 private let seed0: UInt64 = 0x9E37_79B9_7F4A_7C15
 private let seed1: UInt64 = 0xD1B5_4A32_D192_ED03
 private let words = KeyHasher<Int>(seed0: seed0, seed1: seed1)
@@ -11,7 +11,8 @@ private let strings = KeyHasher<String>(seed0: seed0, seed1: seed1)
 
 @Suite("Hashes look random")
 struct HashQualityTests {
-  @Test("ASCII strings of all lengths differ, also of one letter or none but zeroes")
+  @Test(
+    "ASCII strings of all lengths differ in hash, even those of one repeated letter or of zeroes")
   func lengthsDiffer() {
     for letter in ["a", "\0", "\u{7F}"] {
       let hashes = Set((0...200).map { strings.hash(String(repeating: letter, count: $0)) })
@@ -98,7 +99,7 @@ struct HashQualityTests {
     expectEven("binary digits") { strings.hash(String($0, radix: 2)) }
   }
 
-  /// Pearson's chi-square over 256 cells, of every byte of the hash and of top and low bits
+  /// Pearson's chi-square over 256 cells, of every byte of the hash, and of top and low bits
   /// jointly.
   private func expectEven(_ name: String, distinct: Int = 1 << 14, _ hash: (Int) -> UInt64) {
     guard distinct >= 1 << 12 else { return }

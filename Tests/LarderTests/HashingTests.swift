@@ -37,7 +37,8 @@ struct HashEqualityTests {
         #expect(text == String(Unicode.Scalar(image)))
         #expect(strings.hash(text) == strings.hash(String(Unicode.Scalar(image))))
       } else if ascii.contains(text) || text < "\u{80}" {
-        // Strings are ordered by their normal form: this one's begins with an ASCII scalar.
+        // Strings are ordered by their normal form, and the normal form of this one begins with an
+        // ASCII scalar.
         Issue.record("U+\(String(scalar.value, radix: 16)) may be equal to an ASCII string")
       }
     }
@@ -77,7 +78,7 @@ struct HashEqualityTests {
     #expect(equalPairs > 11_172)  // every Hangul syllable is among them
   }
 
-  @Test("Every string of up to four awkward scalars hashes like all it equals, and only those")
+  @Test("Strings of up to four awkward scalars share a hash exactly when they are equal")
   func everyShortSpelling() {
     let alphabet = [
       "K", "\u{212A}", ";", "\u{37E}", "`", "\u{1FEF}", "e", "\u{301}", "\u{E9}", "\u{323}",
@@ -95,7 +96,8 @@ struct HashEqualityTests {
     #expect(Set(classes.values).count == classes.count)
   }
 
-  @Test("Long strings respelled at random stay equal in hash", arguments: [20, 100, 3_000])
+  @Test(
+    "Long strings keep their hash when they are respelled at random", arguments: [20, 100, 3_000])
   func longRespelledStrings(length: Int) {
     let spellings = [
       ["K", "\u{212A}"], [";", "\u{37E}"], ["`", "\u{1FEF}"], ["x"], ["/"],
@@ -114,8 +116,8 @@ struct HashEqualityTests {
     }
   }
 
-  @Test("Keys are compared as == does: every byte, any length, any spelling")
-  func comparison() {
+  @Test("Keys are compared as == compares them: every byte, any length, any spelling")
+  func comparisonAgreesWithEquality() {
     func areEqual(_ a: String, _ b: String) -> Bool {
       withUnsafePointer(to: a) { KeyHasher<String>.isEqual($0, b) }
     }
@@ -220,9 +222,9 @@ struct HashEqualityTests {
         seen[3].insert(KeyHasher<Double>(seed0: a, seed1: b).hash(1))
       }
     }
-    // Three bits are forced: flipping them gives the hash of the seeds as they are.
+    // Three bits are forced. Flipping them gives the hash of the seeds as they are.
     for hashes in seen { #expect(hashes.count == 126) }
-    // What collides in one cache's Hasher is not known to collide in another's.
+    // Keys that collide in one cache's Hasher are not known to collide in another's.
     let states = (0..<8).map { KeyHasher<HasherProbe>(seed0: $0, seed1: seed1).stateSeen }
     #expect(Set(states).count == 8)
     #expect(KeyHasher<Int>().hash(1) != KeyHasher<Int>().hash(1))
@@ -230,7 +232,7 @@ struct HashEqualityTests {
   }
 }
 
-/// A key that shows the state of the `Hasher` it is given.
+/// A key that reveals the state of the `Hasher` it is given.
 private struct HasherProbe: Hashable {
   final class State {
     var seen = 0

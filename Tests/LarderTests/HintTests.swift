@@ -4,7 +4,8 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// What entries refer to, and the hints of it in the table, which `checkInvariants()` compares.
+/// The references of entries, and the hints to them in the table, which `checkInvariants()`
+/// compares.
 @Suite("Hints", .timeLimit(.minutes(10)))
 struct HintTests {
   /// A class of keys and values.
@@ -41,7 +42,7 @@ struct HintTests {
   }
 
   @Test("References lead to what a hit reads")
-  func references() throws {
+  func referencesLeadToWhatAHitReads() throws {
     let text = String(repeating: "larder", count: 7)
     let bytes = try #require(
       text.utf8.withContiguousStorageIfAvailable { UInt64(UInt(bitPattern: $0.baseAddress)) })
@@ -57,7 +58,7 @@ struct HintTests {
     #expect(Self.targets(text, text) == [bytes, bytes - 32])
   }
 
-  /// Entries come, are replaced, and go, in tables that grow, overflow and shrink.
+  /// Entries come, are replaced and leave, in tables that grow, overflow and shrink.
   private func play<Key: Hashable & Sendable, Value: Sendable>(
     _ key: (Int) -> Key, _ value: (Int) -> Value, shards: Int
   ) {
@@ -77,8 +78,8 @@ struct HintTests {
   }
 
   @Test("Every entry in a main bucket has its hints", arguments: [1, 4])
-  func hints(shards: Int) {
-    let word: (Int) -> String = { "key \($0)" }  // Of at most 15 bytes, within the string itself.
+  func everyEntryHasItsHints(shards: Int) {
+    let word: (Int) -> String = { "key \($0)" }  // Short enough for the string itself.
     let text: (Int) -> String = { "a key that is not within the string: \($0)" }
     play({ $0 }, Number.init, shards: shards)
     play(Number.init, { $0 }, shards: shards)

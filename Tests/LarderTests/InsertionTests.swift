@@ -6,7 +6,7 @@ import Testing
 /// The cost function and the insertion observer.
 @Suite("Cost function and insertion observer", .timeLimit(.minutes(5)))
 struct InsertionTests {
-  @Test("Values without a cost get that of the function; a given cost goes first")
+  @Test("The function gives the cost of values without one; a given cost takes precedence")
   func costFunction() {
     let asked = Protected<[String]>([])
     let cache = Cache<String, String>(
@@ -46,7 +46,7 @@ struct InsertionTests {
     }
   }
 
-  @Test("The cost function may call the cache")
+  @Test("The cost function may use the cache")
   func costFunctionCallsTheCache() {
     let home = Protected<Cache<Int, Int>?>(nil)
     let cache = Cache<Int, Int>(
@@ -63,8 +63,8 @@ struct InsertionTests {
     home.withLock { $0 = nil }
   }
 
-  @Test("An observer hears of each stored value after the removals it caused")
-  func observer() {
+  @Test("An observer hears of each stored value after the removals that the value caused")
+  func observerHearsOfStoredValues() {
     let events = Protected<[String]>([])
     let cache = Cache<Int, String>(
       countLimit: 2, totalCostLimit: 10, policy: .lru,
@@ -84,8 +84,8 @@ struct InsertionTests {
       ])
   }
 
-  @Test("Observers see every value once in and once out, from many threads", arguments: [1, 4])
-  func balance(shards: Int) {
+  @Test("With many threads, observers see every value once in and once out", arguments: [1, 4])
+  func observersSeeEachValueTwice(shards: Int) {
     let tracker = LifetimeTracker()
     let balance = Protected<[Int: Int]>([:])
     do {
@@ -121,7 +121,7 @@ struct InsertionTests {
   }
 
   @Test("An insertion observer may insert and remove")
-  func reentry() {
+  func insertionObserverMayWrite() {
     let home = Protected<Cache<Int, Int>?>(nil)
     let cache = Cache<Int, Int>(
       countLimit: 4, policy: .lru,
@@ -137,7 +137,7 @@ struct InsertionTests {
   }
 
   @Test("Keys and values come in the order of the policy")
-  func enumeration() {
+  func keysAndValuesInOrder() {
     let cache = Cache<Int, String>(policy: .lru)
     #expect(cache.keys.isEmpty && cache.values.isEmpty)
     for key in 1...3 { cache[key] = "\(key)" }

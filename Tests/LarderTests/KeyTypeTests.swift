@@ -6,7 +6,7 @@ import Testing
 /// A key is whatever `==` and `hash(into:)` say it is.
 @Suite("Key types")
 struct KeyTypeTests {
-  /// Stores each key under its index; each must find its own value, and only that.
+  /// Stores the index of each key under the key. Each must find its own value, and only that.
   private func roundTrip<Key: Hashable & Sendable>(_ keys: [Key]) {
     for shards in [1, 4] {
       let cache = Cache<Key, Int>(shards: shards)
@@ -30,7 +30,8 @@ struct KeyTypeTests {
     }
   }
 
-  @Test func integers() {
+  @Test("Integers of all sizes are keys")
+  func integers() {
     roundTrip([0, 1, -1, .max, .min, 1 << 32, 1 << 62, 0xffff_ffff] as [Int])
     roundTrip(Array(0...255) as [UInt8])
     roundTrip([0, .max, 1 << 63] as [UInt64])
@@ -39,7 +40,8 @@ struct KeyTypeTests {
     roundTrip((0..<3_000).map { $0 << 48 })
   }
 
-  @Test func strings() {
+  @Test("Strings of all kinds are keys")
+  func strings() {
     roundTrip(
       ["", "a", "b", "ab", "ba", "\0", "\0\0", "é", "日本語", "🧺", "🧑‍🌾", "e", "K", "k"]
         + [7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1_000, 100_000].map {
@@ -83,7 +85,8 @@ struct KeyTypeTests {
     #expect(cache[grown] == 1)
   }
 
-  @Test func substringsAndCharacters() {
+  @Test("Substrings and characters are keys")
+  func substringsAndCharacters() {
     let text = "ab ab cd é e\u{301} long-enough-to-live-on-the-heap"
     let cache = Cache<Substring, Int>()
     for word in text.split(separator: " ") { cache[word] = word.count }
@@ -114,7 +117,8 @@ struct KeyTypeTests {
 
   enum Unit: Hashable, Sendable { case only }
 
-  @Test func compoundKeys() {
+  @Test("Compound types are keys")
+  func compoundKeys() {
     roundTrip([Pair(number: 1, text: ""), Pair(number: 1, text: "a"), Pair(number: 2, text: "a")])
     roundTrip([Shape.point, .circle(0), .circle(1), .named("", 0), .named("", 1), .named("a", 0)])
     roundTrip((0..<50).map { Position(place: ($0 / 7, $0 % 7)) })
@@ -133,7 +137,8 @@ struct KeyTypeTests {
     init(_ base: some Hashable & Sendable) { self.base = AnyHashable(base) }
   }
 
-  @Test func classKeys() {
+  @Test("Objects are keys")
+  func classKeys() {
     let tracker = LifetimeTracker()
     roundTrip((0..<100).map { ClassKey($0, tracker) })
     #expect(tracker.live == 0)

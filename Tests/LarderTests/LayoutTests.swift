@@ -6,7 +6,7 @@ import Testing
 /// Values stored inline must lie where their type wants them.
 @Suite("Size and alignment")
 struct LayoutTests {
-  /// A kilobyte inline, every word of it told by the key.
+  /// A kilobyte inline. The key determines every word of it.
   struct Kilobyte: Sendable {
     typealias Line = (Int, Int, Int, Int, Int, Int, Int, Int)
     typealias Page = (Line, Line, Line, Line, Line, Line, Line, Line)
@@ -30,7 +30,7 @@ struct LayoutTests {
   }
 
   @Test("Large values keep every byte")
-  func kilobyte() {
+  func largeValuesKeepEveryByte() {
     #expect(MemoryLayout<Kilobyte>.size == 1_024)
     let cache = Cache<Int, Kilobyte>(countLimit: 100, policy: .lru)
     for key in 0..<1_000 { cache[key] = Kilobyte(key) }
@@ -43,8 +43,8 @@ struct LayoutTests {
     }
   }
 
-  /// Copies and lends many values; loads and stores of a misplaced vector trap or are reported
-  /// by the sanitizer of undefined behaviour.
+  /// Copies and lends many values. Loads and stores of a misplaced vector trap, or the sanitizer of
+  /// undefined behaviour reports them.
   private func aligned<Key: Hashable & Sendable, Value: Sendable>(
     _ key: (Int) -> Key, _ value: (Int) -> Value, _ matches: (Value, Int) -> Bool
   ) {
@@ -71,7 +71,7 @@ struct LayoutTests {
   }
 
   @Test("Over-aligned values keep their alignment and contents")
-  func overAligned() {
+  func overAlignedValues() {
     #expect(MemoryLayout<CacheLine>.alignment > MemoryLayout<Int>.alignment)
     aligned({ $0 }, { CacheLine($0) }, { $0.number == $1 })
     aligned({ CacheLine($0) }, { UInt8(truncatingIfNeeded: $0) }, { $0 == UInt8($1 & 0xff) })
@@ -89,7 +89,7 @@ struct LayoutTests {
   }
 
   @Test("Over-aligned keys and odd-sized keys lie beside values of any alignment")
-  func keyAndValue() {
+  func overAlignedAndOddKeys() {
     aligned({ SIMD8<Int>(repeating: $0) }, { $0 % 3 == 0 }, { $0 == ($1 % 3 == 0) })
     aligned({ UInt16($0) }, { SIMD8<Double>(repeating: Double($0)) }, { $0[7] == Double($1) })
     aligned({ SIMD16<Int32>(repeating: Int32($0)) }, { _ in () }, { _, _ in true })

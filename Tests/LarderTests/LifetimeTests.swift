@@ -3,15 +3,15 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// Each value put in is released exactly once, whatever user code does in between.
+/// Each stored value is released exactly once, whatever user code does in between.
 @Suite("Lifetimes", .timeLimit(.minutes(5)))
 struct LifetimeTests {
   typealias TrackedCache = Cache<Int, Tracked>
 
   struct Oops: Error, Equatable {}
 
-  @Test("A cache dropped full releases everything", arguments: [1, 4])
-  func droppedFull(shards: Int) {
+  @Test("A cache that is dropped full releases everything", arguments: [1, 4])
+  func droppedFullCacheReleasesAll(shards: Int) {
     let tracker = LifetimeTracker()
     do {
       let cache = TrackedCache(shards: shards)
@@ -25,7 +25,7 @@ struct LifetimeTests {
   }
 
   @Test("A dropped cache tells its observer nothing")
-  func droppedSilently() {
+  func droppedCacheTellsNobody() {
     let calls = Protected(0)
     do {
       let cache = Cache<Int, Int>(onRemoval: { _, _, _, _ in calls.withLock { $0 += 1 } })
@@ -35,7 +35,7 @@ struct LifetimeTests {
   }
 
   @Test("Keys are released like values")
-  func keys() {
+  func keysAreReleased() {
     let tracker = LifetimeTracker()
     do {
       let cache = Cache<ClassKey, Int>(countLimit: 10, policy: .lru)
@@ -50,7 +50,7 @@ struct LifetimeTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("Values removed by a predicate are released before the call returns, on a lone thread")
+  @Test("On a lone thread, values removed by a predicate are released before the call returns")
   func removedByPredicate() async {
     await #expect(processExitsWith: .success) {
       let tracker = LifetimeTracker()
@@ -62,7 +62,7 @@ struct LifetimeTests {
   }
 
   @Test("A refused value is released")
-  func refused() {
+  func refusedValueIsReleased() {
     let tracker = LifetimeTracker()
     let cache = TrackedCache(totalCostLimit: 10)
     #expect(cache.insert(tracker.make(), forKey: 1, cost: 11) == .tooCostly)
@@ -97,8 +97,8 @@ struct LifetimeTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("A closure that throws leaves the value in the cache, and released once")
-  func throwingClosure() {
+  @Test("When a closure throws, the value stays in the cache and is released once")
+  func throwingClosureKeepsTheValue() {
     let tracker = LifetimeTracker()
     do {
       let cache = TrackedCache()
@@ -124,7 +124,7 @@ struct LifetimeTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("A lent value survives its replacement, its removal and everyone's removal")
+  @Test("A lent value survives its replacement, its removal and the removal of all entries")
   func lentValueSurvives() {
     let tracker = LifetimeTracker()
     let cache = TrackedCache(countLimit: 100)

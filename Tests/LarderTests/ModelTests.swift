@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// Limits a script starts with.
+/// The limits with which a script starts.
 struct Limits: Sendable, CustomTestStringConvertible {
   var count = 0
   var cost = 0
@@ -11,14 +11,15 @@ struct Limits: Sendable, CustomTestStringConvertible {
   var testDescription: String { "count \(count), cost \(cost)" }
 }
 
-/// Small states are enumerated, not sampled: whatever goes wrong with three keys goes wrong here.
+/// Start here: these tests hold the cache against a model that is right by reading. Small states
+/// are enumerated, not sampled, so whatever goes wrong with three keys goes wrong here.
 @Suite("Every short script agrees with the model")
 struct ModelTests {
   static let limits = [
     Limits(), Limits(count: 1), Limits(count: 2), Limits(cost: 3), Limits(count: 2, cost: 4),
   ]
 
-  @Test("Every operation, from an empty cache", arguments: limits)
+  @Test("Scripts of every operation agree, from an empty cache", arguments: limits)
   func everyOperation(limits: Limits) throws {
     try forEveryScript(of: Operation.every, length: 2) { script in
       let driver = CacheDriver(countLimit: limits.count, costLimit: limits.cost)
@@ -26,7 +27,7 @@ struct ModelTests {
     }
   }
 
-  @Test("Every operation, from a full cache", arguments: limits)
+  @Test("Scripts of every operation agree, from a full cache", arguments: limits)
   func everyOperationWhenFull(limits: Limits) throws {
     let start: [Operation] = [.insert(0, cost: 1), .insert(1, cost: 2), .insert(2, cost: 1)]
     try forEveryScript(of: Operation.every, length: 3) { script in
@@ -35,7 +36,7 @@ struct ModelTests {
     }
   }
 
-  @Test("Core operations in long scripts", arguments: limits)
+  @Test("Long scripts of core operations agree", arguments: limits)
   func coreOperations(limits: Limits) throws {
     try forEveryScript(of: Operation.core, length: 5) { script in
       let driver = CacheDriver(countLimit: limits.count, costLimit: limits.cost)
@@ -43,7 +44,7 @@ struct ModelTests {
     }
   }
 
-  @Test("Core operations on keys with equal hashes", arguments: limits)
+  @Test("Scripts of core operations agree on keys with equal hashes", arguments: limits)
   func coreOperationsOnColliders(limits: Limits) throws {
     try forEveryScript(of: Operation.core, length: 4) { script in
       let driver = CacheDriver(
@@ -52,7 +53,7 @@ struct ModelTests {
     }
   }
 
-  @Test("Without an observer", arguments: limits)
+  @Test("Scripts agree without an observer", arguments: limits)
   func withoutObserver(limits: Limits) throws {
     try forEveryScript(of: Operation.core, length: 4) { script in
       let driver = CacheDriver(

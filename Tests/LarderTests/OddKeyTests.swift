@@ -6,8 +6,8 @@ import Testing
 /// Keys that break the rules of `Hashable` harm nobody but themselves.
 @Suite("Keys that break the rules", .timeLimit(.minutes(5)))
 struct OddKeyTests {
-  @Test("NaN is stored, never found, and evicted like others", arguments: [1, 4])
-  func notANumber(shards: Int) {
+  @Test("NaN is stored, never found, and evicted like any other key", arguments: [1, 4])
+  func notANumberAsKey(shards: Int) {
     let tracker = LifetimeTracker()
     let cache = Cache<Double, Tracked>(countLimit: 10, shards: shards)
     for _ in 0..<5 { #expect(cache.insert(tracker.make(), forKey: .nan) == .inserted) }
@@ -55,8 +55,8 @@ struct OddKeyTests {
     func hash(into hasher: inout Hasher) { hasher.combine(id) }
   }
 
-  @Test("A key that changes its hash loses its own entry only", arguments: [1, 4])
-  func changedHash(shards: Int) {
+  @Test("A key that changes its hash loses only its own entry", arguments: [1, 4])
+  func keyThatChangesItsHash(shards: Int) {
     let tracker = LifetimeTracker()
     let cache = Cache<Chameleon, Tracked>(countLimit: 200, policy: .lru, shards: shards)
     let keys = (0..<100).map(Chameleon.init)
@@ -65,7 +65,7 @@ struct OddKeyTests {
     for (index, key) in keys.enumerated() where index % 4 != 0 {
       #expect(cache[key]?.payload == index)
     }
-    // Its entry is unreachable by key, and still counted, listed, evicted and released once.
+    // Its entry cannot be reached by key, but is still counted, listed, evicted and released once.
     #expect(cache.count == 100)
     #expect(cache.snapshot().count == 100)
     for key in 2_000..<2_200 { cache[Chameleon(key)] = tracker.make(key) }
@@ -92,7 +92,7 @@ struct OddKeyTests {
     #expect(cache.snapshot().isEmpty)
   }
 
-  /// A key whose `==` runs what it is told to, once.
+  /// A key whose `==` runs a given action, once.
   struct Meddler: Hashable, Sendable {
     let id: Int
     let act = Protected<(@Sendable () -> Void)?>(nil)
@@ -111,8 +111,8 @@ struct OddKeyTests {
     }
   }
 
-  @Test("A hit whose own comparison evicted the entry is not noted", arguments: [false, true])
-  func meddler(inBatch: Bool) {
+  @Test("A hit whose own comparison evicted the entry is not recorded", arguments: [false, true])
+  func hitThatEvictsItself(inBatch: Bool) {
     let cache = Cache<Meddler, Int>(countLimit: 2, policy: .lru)
     cache[Meddler(id: 1)] = 1
     cache[Meddler(id: 2)] = 2
@@ -135,7 +135,7 @@ struct OddKeyTests {
     let home: Protected<Cache<Busybody, Int>?>
 
     func hash(into hasher: inout Hasher) {
-      // Once at a time: the inner call hashes keys as well.
+      // Only once at a time, because the inner call hashes keys as well.
       if let cache = home.withLock({ $0.take() }) {
         cache[Busybody(id: -1, home: home)] = nil
         home.withLock { $0 = cache }
@@ -146,15 +146,15 @@ struct OddKeyTests {
     static func == (a: Self, b: Self) -> Bool { a.id == b.id }
   }
 
-  @Test("A key's hash may use the cache while entries are gone through", arguments: [1, 4])
-  func busybody(shards: Int) {
+  @Test("A key's hash may use the cache during a walk over all entries", arguments: [1, 4])
+  func keyThatUsesTheCache(shards: Int) {
     onThreads(1, deadline: 60) { _ in
       let home = Protected<Cache<Busybody, Int>?>(nil)
       let cache = Cache<Busybody, Int>(shards: shards)
       let keys = (0..<20).map { Busybody(id: $0, home: home) }
       for key in keys { cache[key] = key.id }
       home.withLock { $0 = cache }
-      // What is asked about later was replaced, so it is not found by its address.
+      // An entry that is asked about later was replaced, so it is not found by its address.
       var seen: Set<Int> = []
       cache.removeAll { key, value in
         if seen.isEmpty { for key in keys { cache[key] = key.id + 100 } }

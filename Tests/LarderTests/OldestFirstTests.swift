@@ -6,8 +6,9 @@ import Testing
 @Suite("Trimming the oldest first", .timeLimit(.minutes(5)))
 struct OldestFirstTests {
   @Test(
-    "By insertion, whatever the policy and the use", arguments: EvictionPolicy.allCases, [1, 4])
-  func order(policy: EvictionPolicy, shards: Int) {
+    "trimOldest goes by insertion, whatever the policy and the use",
+    arguments: EvictionPolicy.allCases, [1, 4])
+  func trimsByInsertion(policy: EvictionPolicy, shards: Int) {
     let causes = Protected<[RemovalCause]>([])
     let cache = Cache<Int, String>(
       totalCostLimit: 10_000, policy: policy, shards: shards,
@@ -15,7 +16,7 @@ struct OldestFirstTests {
       options: .init(remembersAge: true))
     for key in (0..<100).reversed() { cache.insert("\(key)", forKey: key, cost: key % 7) }
     for key in 50..<100 { for _ in 0..<3 { #expect(cache[key] == "\(key)") } }
-    // A replacement is new.
+    // A replacement counts as newly stored.
     for key in 90..<100 { cache.insert("new", forKey: key, cost: 1) }
     causes.withLock { $0 = [] }
     cache.trimOldest(toCount: 30)
@@ -31,8 +32,8 @@ struct OldestFirstTests {
     cache.checkInvariants()
   }
 
-  @Test("What comes back from its eviction is the newest", arguments: [1, 4])
-  func restored(shards: Int) {
+  @Test("An object that comes back from its eviction is the newest", arguments: [1, 4])
+  func restoredObjectIsNewest(shards: Int) {
     let tracker = LifetimeTracker()
     var options = Cache<Int, Tracked>.Options(remembersAge: true)
     options.secondChances = 64
@@ -49,8 +50,8 @@ struct OldestFirstTests {
     cache.checkInvariants()
   }
 
-  @Test("The number has its place behind keys and values of any size")
-  func layouts() {
+  @Test("The age lies behind keys and values of any size")
+  func ageBesideAnyKeyAndValue() {
     func check<Key: Hashable & Sendable, Value: Sendable & Equatable>(
       _ keys: [Key], _ value: (Int) -> Value
     ) {
@@ -68,8 +69,8 @@ struct OldestFirstTests {
     check((0..<100).map { Collider($0) }, { [$0] })
   }
 
-  @Test("From many threads, with all powers at once")
-  func storm() {
+  @Test("Many threads may trim, with all options at once")
+  func manyThreadsWithAllOptions() {
     let tracker = LifetimeTracker()
     var options = Cache<Int, Tracked>.Options(
       preferredCount: 80, groups: .by { $0 % 5 }, rememberedEvictions: 100, remembersAge: true)
@@ -93,8 +94,8 @@ struct OldestFirstTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("In the background, and without the option")
-  func calls() async {
+  @Test("trimOldest works in the background, and traps without its option")
+  func backgroundCallsAndMissingOption() async {
     let cache = Cache<Int, Int>(options: .init(remembersAge: true))
     for key in 0..<10 { cache.insert(key, forKey: key, cost: 1) }
     await cache.background.trimOldest(toCount: 5)

@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// What every policy owes, whatever its order.
+/// What every policy guarantees, whatever its order.
 @Suite("Every policy", .timeLimit(.minutes(10)))
 struct PolicyConformanceTests {
   struct Plan: Sendable, CustomTestStringConvertible {
@@ -22,7 +22,9 @@ struct PolicyConformanceTests {
     }
   }
 
-  @Test("Every operation, limits changing: the right set and strict limits", arguments: plans)
+  @Test(
+    "After every operation, with changing limits, the set is right and the limits hold",
+    arguments: plans)
   func everyOperation(plan: Plan) throws {
     let driver = CacheDriver(
       countLimit: plan.limits.count, costLimit: plan.limits.cost, policy: plan.policy,
@@ -71,7 +73,7 @@ struct PolicyConformanceTests {
   }
 
   @Test(
-    "Bad traces: limits hold, and an insertion takes bounded steps",
+    "On bad traces limits hold, and the steps of an insertion are bounded",
     arguments: EvictionPolicy.allCases, Trace.allCases)
   func badTraces(policy: EvictionPolicy, trace: Trace) {
     for capacity in [1, 2, 3, 10, 100, 3_000] {
@@ -97,9 +99,9 @@ struct PolicyConformanceTests {
   }
 
   @Test(
-    "After long hits without insertions an eviction takes bounded steps",
+    "After many hits without insertions the steps of an eviction are bounded",
     arguments: EvictionPolicy.allCases)
-  func coldScan(policy: EvictionPolicy) {
+  func evictionAfterManyHits(policy: EvictionPolicy) {
     let capacity = 5_000
     let cache = Cache<Int, Int>(countLimit: capacity, totalCostLimit: .max, policy: policy)
     for key in 0..<capacity { cache.insert(key, forKey: key, cost: 1) }
@@ -113,7 +115,7 @@ struct PolicyConformanceTests {
     cache.checkInvariants()
   }
 
-  @Test("Entries without cost beside costly ones", arguments: EvictionPolicy.allCases)
+  @Test("Entries without a cost live beside costly ones", arguments: EvictionPolicy.allCases)
   func zeroCosts(policy: EvictionPolicy) {
     let cache = Cache<Int, Int>(totalCostLimit: 100, policy: policy)
     for key in 0..<2_000 {
@@ -129,7 +131,8 @@ struct PolicyConformanceTests {
     cache.checkInvariants()
   }
 
-  @Test("Costs near the largest number", arguments: EvictionPolicy.allCases)
+  @Test(
+    "Costs near the largest number neither overflow nor drift", arguments: EvictionPolicy.allCases)
   func largeCosts(policy: EvictionPolicy) {
     let cache = Cache<Int, Int>(countLimit: 50, totalCostLimit: .max, policy: policy)
     for key in 0..<500 {
@@ -142,7 +145,7 @@ struct PolicyConformanceTests {
     cache.checkInvariants()
   }
 
-  @Test("Keys with equal hashes", arguments: EvictionPolicy.allCases)
+  @Test("Keys with equal hashes stay apart", arguments: EvictionPolicy.allCases)
   func equalHashes(policy: EvictionPolicy) {
     let cache = Cache<Collider, Int>(countLimit: 20, totalCostLimit: .max, policy: policy)
     var random = SplitMix64(seed: 5)
@@ -159,7 +162,7 @@ struct PolicyConformanceTests {
   }
 
   @Test("Observers may remove, store and empty", arguments: EvictionPolicy.allCases, [1, 4])
-  func observers(policy: EvictionPolicy, shards: Int) {
+  func observersMayChangeTheCache(policy: EvictionPolicy, shards: Int) {
     final class Holder: Sendable {
       let cache = Protected<Cache<Int, Int>?>(nil)
     }
@@ -182,7 +185,7 @@ struct PolicyConformanceTests {
     holder.cache.withLock { $0 = nil }
   }
 
-  @Test("A huge limit asks for no memory", arguments: EvictionPolicy.allCases, [1, 4])
+  @Test("A huge limit takes no memory in advance", arguments: EvictionPolicy.allCases, [1, 4])
   func hugeLimit(policy: EvictionPolicy, shards: Int) {
     let cache = Cache<Int, Int>(
       countLimit: .max, totalCostLimit: policy.needsCosts ? .max : 0, policy: policy, shards: shards
@@ -197,7 +200,7 @@ struct PolicyConformanceTests {
   }
 
   @Test("A raw value names its policy")
-  func names() {
+  func rawValuesAreNames() {
     for policy in EvictionPolicy.allCases {
       #expect(EvictionPolicy(rawValue: policy.rawValue) == policy)
     }

@@ -15,15 +15,16 @@ struct PolicyModelTests {
     func driver<Key>(
       _ key: @escaping (Int) -> Key, _ number: @escaping @Sendable (Key) -> Int
     ) -> CacheDriver<Key> {
-      // The models' ghosts are keys, the cache's are 19 bits of their hashes, of which some among
-      // the hundreds of thousands of caches here would be equal. With these seeds none are.
+      // The models' ghosts are keys; the cache's ghosts are 19 bits of their hashes. Among the
+      // hundreds of thousands of caches here some of these would be equal by chance. With these
+      // seeds none are.
       CacheDriver(
         countLimit: limits.count, costLimit: limits.cost, policy: policy,
         hashSeeds: (0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9), key: key, number: number)
     }
   }
 
-  /// Policies whose queues depend on the limits; their models know a limit of entries only.
+  /// Policies whose queues depend on the limits. Their models know only a limit of entries.
   static let divided: Set<EvictionPolicy> = [.s3fifo, .twoQueue]
   static let ordersByCost: Set<EvictionPolicy> = [.cheapestFirst]
 
@@ -37,13 +38,13 @@ struct PolicyModelTests {
     }
   }
 
-  /// Those that do not divide the cache, bounded by cost too.
+  /// Those that do not divide the cache into queues, also bounded by cost.
   static let costly: [Setting] = EvictionPolicy.exact.filter { !divided.contains($0) }
     .flatMap { policy in
       [Limits(cost: 3), Limits(count: 2, cost: 4)].map { Setting(policy: policy, limits: $0) }
     }
 
-  @Test("Every operation, limits changing", arguments: costly)
+  @Test("Scripts of every operation agree, with changing limits", arguments: costly)
   func everyOperation(setting: Setting) throws {
     let start: [Operation] = [.insert(0, cost: 1), .insert(1, cost: 2), .get(0)]
     let allowed = Operation.every.filter { !setting.policy.needsCosts || $0 != .setCostLimit(0) }
@@ -53,17 +54,17 @@ struct PolicyModelTests {
     }
   }
 
-  @Test("Core operations in every short script", arguments: counted([1, 2, 3]) + costly)
+  @Test("Every short script of core operations agrees", arguments: counted([1, 2, 3]) + costly)
   func coreOperations(setting: Setting) throws {
     try forEveryScript(of: Operation.core, length: 4) { script in
       try compare(script, from: setting.limits, setting.driver({ $0 }, { $0 }), checkedFrom: 2)
     }
   }
 
-  /// One cost, four keys: scripts that run through ghosts and second chances.
+  /// One cost and four keys, for scripts that run through ghosts and second chances.
   static let uses: [Operation] = (0..<4).flatMap { [.get($0), .insert($0, cost: 1)] }
 
-  @Test("Hits and insertions when full", arguments: counted([2, 3]))
+  @Test("Scripts of hits and insertions agree in a full cache", arguments: counted([2, 3]))
   func hitsAndInsertions(setting: Setting) throws {
     let start: [Operation] = (0..<4).map { .insert($0, cost: 1) } + [.removeAll]
     try forEveryScript(of: Self.uses, length: 5) { script in
@@ -73,12 +74,12 @@ struct PolicyModelTests {
     }
   }
 
-  @Test("Long random scripts", arguments: counted([1, 2, 3, 10, 40]))
+  @Test("Long random scripts agree", arguments: counted([1, 2, 3, 10, 40]))
   func longScripts(setting: Setting) throws {
     try play(setting, setting.driver({ $0 }, { $0 }), steps: 3_000)
   }
 
-  @Test("Long random scripts on keys with equal hashes", arguments: counted([1, 3, 10]))
+  @Test("Long random scripts agree on keys with equal hashes", arguments: counted([1, 3, 10]))
   func longScriptsOnColliders(setting: Setting) throws {
     // Keys with equal hashes share their ghosts, and the models' ghosts are keys.
     if Self.divided.contains(setting.policy) { return }
@@ -86,7 +87,7 @@ struct PolicyModelTests {
   }
 
   @Test(
-    "Long random scripts, bounded by cost",
+    "Long random scripts agree under a cost limit",
     arguments: [Limits(cost: 30), Limits(count: 8, cost: 50)])
   func longScriptsByCost(limits: Limits) throws {
     for policy in EvictionPolicy.exact where !Self.divided.contains(policy) {
@@ -114,7 +115,7 @@ struct PolicyModelTests {
 }
 
 extension SplitMix64 {
-  /// A likely operation on one of `keys` keys that leaves the limits alone.
+  /// A likely operation on one of `keys` keys, which leaves the limits alone.
   fileprivate mutating func use(of keys: Int) -> Operation {
     let key = below(keys) * below(keys) / keys
     switch below(100) {

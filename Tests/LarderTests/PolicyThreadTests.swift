@@ -6,8 +6,8 @@ import Testing
 /// Every policy while threads meet.
 @Suite("Policies and threads", .timeLimit(.minutes(10)))
 struct PolicyThreadTests {
-  @Test("Everything at once", arguments: EvictionPolicy.allCases, [1, 4])
-  func everything(policy: EvictionPolicy, shards: Int) {
+  @Test("Threads may make every call at once", arguments: EvictionPolicy.allCases, [1, 4])
+  func everyCallAtOnce(policy: EvictionPolicy, shards: Int) {
     let tracker = LifetimeTracker()
     do {
       let cache = Cache<Int, Tracked>(
@@ -48,7 +48,7 @@ struct PolicyThreadTests {
   }
 
   @Test("Hits of other threads count", arguments: [EvictionPolicy.clock, .sieve, .s3fifo])
-  func hitsOfOthers(policy: EvictionPolicy) {
+  func hitsOfOtherThreadsCount(policy: EvictionPolicy) {
     let cache = Cache<Int, Int>(countLimit: 100, policy: policy)
     for key in 0..<100 { cache[key] = key }
     onThreads(1) { _ in
@@ -58,7 +58,7 @@ struct PolicyThreadTests {
     #expect((0..<10).allSatisfy { cache.contains($0) })
   }
 
-  @Test("A key that is replaced is never missing, were it the next to go")
+  @Test("A key is never missing while it is replaced, even if it would be evicted next")
   func replacementOfTheNextVictim() {
     let cache = Cache<Int, Int>(totalCostLimit: 100, policy: .fifo)
     cache.insert(0, forKey: 0, cost: 10)
@@ -84,7 +84,7 @@ struct PolicyThreadTests {
     #expect(misses.withLock { $0 } == 0)
   }
 
-  @Test("The hits a policy ignores leave its order alone")
+  @Test("Hits that a policy ignores leave its order alone")
   func ignoredHits() {
     let fifo = Cache<Int, Int>(countLimit: 3, policy: .fifo)
     let cheapest = Cache<Int, Int>(totalCostLimit: .max, policy: .cheapestFirst)

@@ -6,8 +6,8 @@ import Testing
 /// Trimming by cost, and purges to low-water marks.
 @Suite("Trims and purges", .timeLimit(.minutes(5)))
 struct PurgeTests {
-  @Test("The costliest go first, and no more than must", arguments: [1, 4])
-  func costliest(shards: Int) {
+  @Test("trimCostliest evicts the costliest first, and no more than necessary", arguments: [1, 4])
+  func costliestGoFirst(shards: Int) {
     let causes = Protected<[(key: Int, cost: Int)]>([])
     let cache = Cache<Int, Int>(policy: .lru, shards: shards) { key, _, cost, cause in
       precondition(cause == .trimmed)
@@ -36,7 +36,7 @@ struct PurgeTests {
   }
 
   @Test("Replacements in a full cache begin no purge")
-  func replacements() {
+  func replacementsBeginNoPurge() {
     let cache = Cache<Int, Int>(
       countLimit: 100, policy: .lru, options: .init(preferredCount: 50))
     for key in 0..<100 { cache[key] = key }
@@ -46,8 +46,8 @@ struct PurgeTests {
     #expect(cache.count < 100)
   }
 
-  @Test("Costs whose sum is beyond Int.max")
-  func hugeCosts() {
+  @Test("Costs whose sum is beyond Int.max can be trimmed")
+  func costsBeyondIntMax() {
     let cache = Cache<Int, Int>()
     for key in 0..<5 { cache.insert(key, forKey: key, cost: .max) }
     cache.insert(5, forKey: 5, cost: 7)
@@ -57,15 +57,15 @@ struct PurgeTests {
   }
 
   @Test("Negative bounds stop the process")
-  func negative() async {
+  func negativeBoundsTrap() async {
     await #expect(processExitsWith: .failure) { Cache<Int, Int>().trimCostliest(toCost: -1) }
     await #expect(processExitsWith: .failure) {
       _ = Cache<Int, Int>(options: .init(preferredCount: -1))
     }
   }
 
-  @Test("Others may write meanwhile", arguments: [1, 4])
-  func concurrently(shards: Int) {
+  @Test("Others may write during a trim", arguments: [1, 4])
+  func trimmingBesideWriters(shards: Int) {
     let tracker = LifetimeTracker()
     let cache = Cache<Int, Tracked>(totalCostLimit: 5_000, shards: shards)
     onThreads(4) { thread in
@@ -87,8 +87,8 @@ struct PurgeTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("A full cache is purged to its marks, eight entries a call", arguments: [1, 4])
-  func watermarks(shards: Int) {
+  @Test("A full cache is purged to its marks, eight entries in each call", arguments: [1, 4])
+  func purgeToTheMarks(shards: Int) {
     let removals = Protected(0)
     let cache = Cache<Int, Int>(
       countLimit: 1_000, policy: .lru, shards: shards,
@@ -107,14 +107,14 @@ struct PurgeTests {
     }
     #expect(most <= 9)
     #expect((40...70).contains(insertions), "\(insertions) insertions")
-    // The purge is over: the cache fills again without evictions.
+    // The purge is over, so the cache fills again without evictions.
     let before = removals.withLock { $0 }
     for key in 0..<400 { cache[5_000 + key] = key }
     #expect(removals.withLock { $0 } == before && cache.count == 1_000)
     cache.checkInvariants()
   }
 
-  @Test("A mark of cost works alike, and one above the limit does nothing")
+  @Test("A mark of cost works in the same way, and a mark above the limit has no effect")
   func costMarks() {
     let cache = Cache<Int, Int>(
       totalCostLimit: 100, policy: .lru, options: .init(preferredTotalCost: 40))

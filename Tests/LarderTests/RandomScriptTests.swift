@@ -28,13 +28,13 @@ struct RandomScriptTests {
     ]
   }
 
-  @Test("One shard agrees with the model in every step", arguments: plans)
+  @Test("With one shard, every step agrees with the model", arguments: plans)
   func exactOrder(plan: Plan) throws {
     let driver = CacheDriver(countLimit: plan.limits.count, costLimit: plan.limits.cost, shards: 1)
     try run(plan, driver, steps: 4_000)
   }
 
-  @Test("Keys with few hashes agree with the model in every step", arguments: plans)
+  @Test("With few different hashes, every step agrees with the model", arguments: plans)
   func groupedHashes(plan: Plan) throws {
     let driver = CacheDriver(
       countLimit: plan.limits.count, costLimit: plan.limits.cost, key: GroupedKey.init,
@@ -64,7 +64,7 @@ struct RandomScriptTests {
 extension SplitMix64 {
   /// A likely operation on one of `keys` keys.
   mutating func operation(on keys: Int, changesLimits: Bool) -> Operation {
-    // The square favours small keys: hits and replacements need repetition.
+    // The square favours small keys, because hits and replacements need repetition.
     let key = below(keys) * below(keys) / keys
     switch below(changesLimits ? 104 : 100) {
     case 0..<20: return .get(key)

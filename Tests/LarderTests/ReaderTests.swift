@@ -21,7 +21,7 @@ struct ReaderTests {
     precondition(payload == key, "the lent value changed")
   }
 
-  @Test("A million evictions pass a sleeping reader", arguments: [1, 4])
+  @Test("A million evictions pass by a sleeping reader", arguments: [1, 4])
   func sleepingReader(shards: Int) {
     let resident = 1_000
     let tracker = LifetimeTracker()
@@ -30,7 +30,7 @@ struct ReaderTests {
     let lentID = cache.peek(forKey: 7)!.id
     let holding = Atomic<Int>(0)
     let release = Atomic<Bool>(false)
-    // And what the background thread looks through at the moment, of one shard.
+    // Beside those: what the background thread scans at the moment, of one shard.
     let bound = resident + 256 * (shards + 1) + 16
     let problems = Protected<[String]>([])
     onThreads(2, deadline: 600) { thread in
@@ -38,13 +38,13 @@ struct ReaderTests {
       waitUntil("the reader holds its value") { holding.load(ordering: .acquiring) == 1 }
       tracker.resetPeak()
       for number in 0..<Stress.scaled(1_000_000, atLeast: 20_000) {
-        // Half the keys are replaced while resident, half push others out.
+        // Half the keys are replaced while they are stored, and half push others out.
         let key = number % 2 == 0 ? number % 500 : number + resident
         cache[key] = tracker.make(key)
       }
       let waiting = cache.retiredCount
       cache.removeAll()
-      // What the background thread is destroying at this moment may outlive one reclaim().
+      // A value that the background thread is destroying at this moment may outlive one reclaim().
       _ = settles(tracker, at: 1, cache)
       let live = tracker.liveIDs
       precondition(live.contains(lentID), "the lent value died")
@@ -69,7 +69,7 @@ struct ReaderTests {
     for key in 0..<500 { cache[key] = tracker.make(key) }
     let holding = Atomic<Int>(0)
     let release = Atomic<Bool>(false)
-    let counts = Protected<[Int]>([])  // live values once each removal has settled
+    let counts = Protected<[Int]>([])  // the values alive once each removal has settled
     onThreads(readers + 1) { thread in
       if thread < readers { return Self.hold(cache, thread * 3, holding, until: release) }
       waitUntil("all readers hold") { holding.load(ordering: .acquiring) == readers }
@@ -86,7 +86,7 @@ struct ReaderTests {
     #expect(settles(tracker, at: 0, cache))
   }
 
-  @Test("Readers of one value share it to the end")
+  @Test("Readers of one value share it until the last one ends")
   func sharedLoan() {
     let tracker = LifetimeTracker()
     let cache = Cache<Int, Tracked>()
@@ -108,7 +108,7 @@ struct ReaderTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("A retired value is released soon even if nobody calls again")
+  @Test("A removed value is released soon even if nobody calls again")
   func releasedInTheBackground() {
     let tracker = LifetimeTracker()
     let cache = Cache<Int, Tracked>()

@@ -129,7 +129,7 @@ struct ReentrancyTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("A predicate of removeAll(where:) may call the cache")
+  @Test("A predicate of removeAll(where:) may use the cache")
   func predicateCallsTheCache() {
     let tracker = LifetimeTracker()
     let cache = TrackedCache()
@@ -155,7 +155,7 @@ struct ReentrancyTests {
       cache[key] = tracker.make(key) { home.cache?.removeValue(forKey: key + 1) }
     }
     cache.removeValue(forKey: 0)
-    // Where release is deferred, each round releases at least the values whose turn has come.
+    // If the release is deferred, each round releases at least the values whose turn has come.
     waitUntil("the chain is released") {
       cache.reclaim()
       return tracker.live == 0
@@ -164,9 +164,9 @@ struct ReentrancyTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  /// A stem of values that each insert and remove one when they are released, then a tree of such
-  /// that insert two; the longer stem goes past the depth to which destructions nest.
-  @Test("Values that insert others keep only branches waiting", arguments: [0, 40])
+  /// A stem of values that each insert and remove one when they are released, then a tree of values
+  /// that insert two. The longer stem goes beyond the depth to which destructions nest.
+  @Test("When values insert others as they die, only branches wait", arguments: [0, 40])
   func treeOfDeinits(stem: Int) {
     let tracker = LifetimeTracker()
     let home = Home()
@@ -190,8 +190,8 @@ struct ReentrancyTests {
       cache.reclaim()
       return tracker.created > 1 << height && tracker.live <= 1
     }
-    // Where other threads use caches: what may wait, what reclaim() took, and a handful for each of
-    // the 32 loops inside each other, here and on the background thread.
+    // If other threads use caches: the entries that may wait, those that reclaim() took, and a
+    // handful for each of the 32 loops inside each other, here and on the background thread.
     #expect(tracker.peak <= 2 * 256 + 2 * 4 * 32)
     home.cache = nil
     cache.removeAll()
@@ -206,7 +206,7 @@ struct ReentrancyTests {
   import Darwin
 #endif
 
-/// Tells threads apart.
+/// A number that tells threads apart.
 struct ThreadName: Equatable, Sendable {
   private let number: UInt
 

@@ -4,15 +4,15 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// What the cache copies or looks at on its way must not decide where a value dies, and is nothing
-/// that waits for its release.
+/// What the cache copies or looks at for its own purposes must not decide where a value dies, and
+/// does not count as waiting for its release.
 @Suite("Release elsewhere, and copies", .timeLimit(.minutes(5)))
 struct ReleaseCopyTests {
   typealias TrackedCache = Cache<Int, Tracked>
   typealias Sink = ReleaseTests.Sink
 
   @Test("A survivor that may not come back is handed on", arguments: [false, true])
-  func survivor(isReplaced: Bool) {
+  func lateSurvivorIsHandedOn(isReplaced: Bool) {
     let tracker = LifetimeTracker()
     let sink = Sink()
     let home = Protected<TrackedCache?>(nil)
@@ -23,7 +23,7 @@ struct ReleaseCopyTests {
       shouldEvict: { _, _ in
         guard isRestoring.withLock({ $0 }) else { return true }
         isRestoring.withLock { $0 = false }
-        // Key 1 is written to, and the object found for it loses all other references.
+        // Key 1 is written to, and the object that was found for it loses all other references.
         home.withLock { $0 }?[1] = isReplaced ? tracker.make(3) : nil
         let last = held.withLock { $0.take() }
         withExtendedLifetime(last) {}
@@ -52,7 +52,7 @@ struct ReleaseCopyTests {
   }
 
   @Test("Looking for the dead among evicted objects kills none")
-  func sweep() {
+  func lookingForTheDeadKillsNone() {
     let tracker = LifetimeTracker()
     let sink = Sink()
     let inserter = Protected<ThreadName?>(nil)
@@ -96,7 +96,7 @@ struct ReleaseCopyTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("What the insertion observer is shown waits for no release", arguments: [1, 4])
+  @Test("A value shown to the insertion observer does not wait for a release", arguments: [1, 4])
   func shownValues(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let tracker = LifetimeTracker()
@@ -113,7 +113,7 @@ struct ReleaseCopyTests {
   }
 
   @Test(
-    "A value is there for its observer whatever becomes of it, and gone at once",
+    "An observer sees a living value whatever becomes of it; afterwards it is released at once",
     arguments: [1, 4])
   func goneWhileShown(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
@@ -134,7 +134,7 @@ struct ReleaseCopyTests {
           precondition(value.isIntact && value.payload == key)
         })
       home.withLock { $0 = cache }
-      // At once, unless the background thread has just taken what the loan had held up.
+      // At once, unless the background thread has just taken the entry that the loan had held up.
       var prompt = 0
       for step in 0..<100 {
         let key = step % 5 + 1
@@ -143,7 +143,7 @@ struct ReleaseCopyTests {
         waitUntil("what has left is released") { tracker.live == cache.count }
       }
       precondition(prompt > 60, "\(prompt) of 100 values were released at once")
-      // Inside more loans than there are, the observer is shown a copy.
+      // Inside more loans than a thread has, the observer sees a copy.
       cache.removeAll()
       cache[0] = tracker.make(0)
       func nest(_ depth: Int) {
@@ -163,8 +163,8 @@ struct ReleaseCopyTests {
     }
   }
 
-  @Test("The copy that stands in for a loan is handed on")
-  func deepLoan() {
+  @Test("A copy that stands in for a loan is handed on")
+  func copyInsteadOfALoan() {
     let tracker = LifetimeTracker()
     let sink = Sink()
     let cache = TrackedCache(options: .init(release: sink.release))
@@ -189,8 +189,8 @@ struct ReleaseCopyTests {
     }
   }
 
-  /// One thread releases, and may; one writes; the others look. Equal hashes send lookups to the
-  /// slow path.
+  /// One thread may release and does, one writes, and the others look. Equal hashes send lookups to
+  /// the slow path.
   @Test("Lookups and lists that hand out no value, or few, kill none", arguments: [1, 4])
   func listsAndLookups(shards: Int) {
     let tracker = LifetimeTracker()
@@ -198,8 +198,8 @@ struct ReleaseCopyTests {
     let undertaker = Protected<ThreadName?>(nil)
     let strangers = Atomic(0)
     let working = Atomic(3)
-    // What the lists hand out is the caller's, and must not die there in this test: retained
-    // objects.
+    // The values in the lists belong to the caller, and must not die there in this test: the test
+    // retains the objects.
     let handedOut = Protected<[UInt]>([])
     @Sendable func bury() {
       sink.releaseAll()

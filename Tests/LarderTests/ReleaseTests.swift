@@ -34,7 +34,7 @@ struct ReleaseTests {
     }
   }
 
-  /// Nothing died yet, and all of it dies when the receiver releases it.
+  /// Nothing has died yet, and everything dies when the receiver releases it.
   private func expectAllHandedOn(_ tracker: LifetimeTracker, _ sink: Sink) {
     #expect(tracker.destroyed == 0)
     waitUntil("all values are handed on") {
@@ -44,7 +44,7 @@ struct ReleaseTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("On every path", arguments: [1, 4])
+  @Test("Values are released elsewhere on every path", arguments: [1, 4])
   func everyPath(shards: Int) {
     let tracker = LifetimeTracker()
     let sink = Sink()
@@ -83,8 +83,8 @@ struct ReleaseTests {
     expectAllHandedOn(tracker, sink)
   }
 
-  @Test("A large cache comes in batches")
-  func batches() async {
+  @Test("The values of a large cache come in batches")
+  func largeCacheComesInBatches() async {
     await #expect(processExitsWith: .success) {
       let tracker = LifetimeTracker()
       let sink = Sink()
@@ -103,8 +103,8 @@ struct ReleaseTests {
     }
   }
 
-  @Test("From many threads, the background thread included", arguments: [1, 4])
-  func storm(shards: Int) {
+  @Test("Many threads and the background thread release elsewhere", arguments: [1, 4])
+  func manyThreadsReleaseElsewhere(shards: Int) {
     let tracker = LifetimeTracker()
     let sink = Sink()
     do {
@@ -130,7 +130,7 @@ struct ReleaseTests {
     expectAllHandedOn(tracker, sink)
   }
 
-  @Test("Past the limit the caller releases its values itself")
+  @Test("Above the pending limit the caller releases its values itself")
   func backPressure() async {
     await #expect(processExitsWith: .success) {
       let tracker = LifetimeTracker()
@@ -149,7 +149,7 @@ struct ReleaseTests {
     }
   }
 
-  @Test("A batch nobody releases, and a receiver that uses the cache")
+  @Test("A batch may be dropped unreleased, and a receiver may use the cache")
   func oddReceivers() {
     let tracker = LifetimeTracker()
     let home = Protected<TrackedCache?>(nil)
@@ -169,8 +169,8 @@ struct ReleaseTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("In the background, on the main actor, and on an executor")
-  func executors() async {
+  @Test("Values are released in the background, on the main actor and on an executor")
+  func releaseOnEachExecutor() async {
     let tracker = LifetimeTracker()
     do {
       let cache = TrackedCache(countLimit: 2, options: .init(release: .mainActor))
@@ -193,7 +193,7 @@ struct ReleaseTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("A negative limit stops the process")
+  @Test("A negative pending limit stops the process")
   func negativeLimit() async {
     await #expect(processExitsWith: .failure) {
       _ = ValueRelease<Int>(pendingLimit: -1) { $0.release() }
@@ -201,7 +201,7 @@ struct ReleaseTests {
   }
 }
 
-/// Runs each job on a thread of its own, and knows those threads.
+/// Runs each job on a thread of its own, and knows these threads.
 private final class OwnThreads: TaskExecutor {
   private let current = Protected<[ThreadName]>([])
 

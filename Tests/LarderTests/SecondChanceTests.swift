@@ -14,8 +14,8 @@ struct SecondChanceTests {
     return options
   }
 
-  @Test("What is alive comes back with its cost, what died does not", arguments: [1, 4])
-  func alive(shards: Int) {
+  @Test("A living object comes back with its cost, and a dead one does not", arguments: [1, 4])
+  func livingObjectsComeBack(shards: Int) {
     let tracker = LifetimeTracker()
     let cache = TrackedCache(
       countLimit: 10, policy: .lru, shards: shards, options: options(1_000))
@@ -42,7 +42,7 @@ struct SecondChanceTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("Nothing comes back that was replaced or removed since")
+  @Test("An object does not come back if its key was replaced or removed since")
   func notStale() {
     let tracker = LifetimeTracker()
     let cache = TrackedCache(countLimit: 10, policy: .lru, options: options(100))
@@ -65,8 +65,8 @@ struct SecondChanceTests {
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test("A removed group does not come back, evicted members included")
-  func groups() {
+  @Test("A removed group does not come back, nor do its evicted members")
+  func removedGroupStaysAway() {
     let tracker = LifetimeTracker()
     var options = TrackedCache.Options(groups: .by { $0 / 10 })
     options.secondChances = 100
@@ -90,8 +90,8 @@ struct SecondChanceTests {
     #expect(cache.secondChanceCount == 0 && cache.survivingValue(forKey: .nan) == nil)
   }
 
-  @Test("The table is bounded, and swept of what has died")
-  func bounded() {
+  @Test("The table is bounded, and dead objects are swept from it")
+  func tableIsBoundedAndSwept() {
     let tracker = LifetimeTracker()
     let cache = TrackedCache(countLimit: 1, policy: .lru, options: options(64))
     var held: [Tracked] = []
@@ -111,7 +111,7 @@ struct SecondChanceTests {
   }
 
   @Test("No chances, a negative number, and caches without limits")
-  func extremes() async {
+  func extremeNumbersOfChances() async {
     let tracker = LifetimeTracker()
     let cache = TrackedCache(options: options(0))
     cache[1] = tracker.make(1)
@@ -128,7 +128,7 @@ struct SecondChanceTests {
   }
 
   @Test("A deinit may look for survivors")
-  func reentry() {
+  func deinitMayLookForSurvivors() {
     let tracker = LifetimeTracker()
     let home = Protected<TrackedCache?>(nil)
     let cache = TrackedCache(countLimit: 4, policy: .lru, options: options(16))
@@ -148,10 +148,11 @@ struct SecondChanceTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  /// Each key has one writer, whose values count up; it removes a key now and then. A lookup that
-  /// begins after a write has returned must find nothing older.
-  @Test("No reader ever sees a value older than the last write before", arguments: [1, 4])
-  func races(shards: Int) {
+  /// Each key has one writer, whose values count up. The writer removes the key now and then. A
+  /// lookup that begins after a write has returned must find nothing older.
+  @Test(
+    "No reader ever sees a value older than the last write that returned before", arguments: [1, 4])
+  func noStaleValueUnderRaces(shards: Int) {
     let tracker = LifetimeTracker()
     let keys = 24
     let written = (0..<keys).map { _ in Boxed() }
@@ -180,7 +181,7 @@ struct SecondChanceTests {
           let key = random.below(keys / 3) * 3 + thread
           if random.below(6) == 0 {
             cache[key] = nil
-            // Nothing written so far may be seen any more.
+            // No value written so far may be seen any more.
             written[key].version.store(version, ordering: .releasing)
           } else {
             let value = tracker.make(version)

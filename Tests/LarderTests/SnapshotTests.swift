@@ -6,7 +6,7 @@ import Testing
 @Suite("Snapshots")
 struct SnapshotTests {
   @Test("A snapshot lists every entry with its cost, hottest first")
-  func order() {
+  func snapshotOrder() {
     let cache = Cache<String, Int>(policy: .lru)
     for (number, key) in ["a", "b", "c", "d"].enumerated() {
       cache.insert(number, forKey: key, cost: number * 10)
@@ -20,8 +20,8 @@ struct SnapshotTests {
     #expect(snapshot.map(\.cost) == [0, 10, 30, 20])
   }
 
-  @Test("Looking changes neither order nor statistics")
-  func looking() {
+  @Test("A snapshot changes neither the order nor the statistics")
+  func lookingChangesNothing() {
     let cache = Cache<Int, Int>()
     for key in 0..<100 { cache[key] = key }
     let before = (cache.snapshot().map(\.key), ModelStatistics(cache.statistics))
@@ -33,7 +33,7 @@ struct SnapshotTests {
   }
 
   @Test("A snapshot does not change with the cache")
-  func independence() {
+  func snapshotIsIndependent() {
     let tracker = LifetimeTracker()
     let cache = Cache<Int, Tracked>()
     for key in 0..<100 { cache[key] = tracker.make(key) }
@@ -47,8 +47,8 @@ struct SnapshotTests {
     #expect(settles(tracker, at: 0, cache))
   }
 
-  @Test("With several shards a snapshot is the right set", arguments: [2, 4, 16])
-  func shards(shards: Int) {
+  @Test("With several shards a snapshot has the right entries", arguments: [2, 4, 16])
+  func snapshotOfSeveralShards(shards: Int) {
     let cache = Cache<Int, Int>(shards: shards)
     for key in 0..<1_000 { cache.insert(key, forKey: key, cost: key) }
     #expect(Set(cache.snapshot().map(\.key)) == Set(0..<1_000))
@@ -58,8 +58,8 @@ struct SnapshotTests {
     #expect(cache.hottest(2_000).count == 1_000 && cache.coldest(2_000).count == 1_000)
   }
 
-  @Test("Name and policy are what they were set to")
-  func identity() {
+  @Test("Name and policy are those the cache was created with")
+  func nameAndPolicy() {
     let cache = Cache<Int, Int>(countLimit: 7, totalCostLimit: 9, policy: .lru, name: "thumbs")
     #expect(cache.name == "thumbs" && cache.policy == .lru)
     #expect(cache.countLimit == 7 && cache.totalCostLimit == 9)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Statistics", .timeLimit(.minutes(5)))
 struct StatisticsTests {
   @Test("Each call counts once, under its name", arguments: [1, 4])
-  func calls(shards: Int) {
+  func eachCallCountsOnce(shards: Int) {
     let cache = Cache<Int, Int>(totalCostLimit: 100, shards: shards)
     #expect(cache.statistics.hitRatio == 0)
     cache.insert(1, forKey: 1, cost: 10)
@@ -29,8 +29,8 @@ struct StatisticsTests {
     #expect(statistics.trimEvictions == 1 && statistics.evictions == 1)
   }
 
-  @Test("Evictions are told by their cause")
-  func evictions() {
+  @Test("Evictions are counted by cause")
+  func evictionsByCause() {
     let byCount = Cache<Int, Int>(countLimit: 10)
     for key in 0..<25 { byCount.insert(key, forKey: key, cost: 3) }
     #expect(byCount.statistics.countLimitEvictions == 15)
@@ -48,7 +48,7 @@ struct StatisticsTests {
   }
 
   @Test("removeAll counts every entry it removes")
-  func removals() {
+  func removeAllCountsEveryEntry() {
     let cache = Cache<Int, Int>()
     for key in 0..<10 { cache[key] = key }
     cache.removeAll { key, _ in key < 4 }
@@ -57,7 +57,7 @@ struct StatisticsTests {
     #expect(cache.statistics.removals == 10 && cache.statistics.evictions == 0)
   }
 
-  @Test("No hit or miss of any thread is lost, threads that ended included", arguments: [1, 4])
+  @Test("No hit or miss of any thread is lost, even after the thread has ended", arguments: [1, 4])
   func manyThreads(shards: Int) {
     let cache = Cache<Int, Int>(shards: shards)
     for key in 0..<100 { cache[key] = key }
@@ -75,8 +75,8 @@ struct StatisticsTests {
     #expect(statistics.misses == (8 * rounds - hits) * 3)
   }
 
-  @Test("Entries are accounted for under concurrent writes", arguments: [1, 4])
-  func balance(shards: Int) {
+  @Test("Counters account for all entries under concurrent writes", arguments: [1, 4])
+  func countersUnderConcurrentWrites(shards: Int) {
     let observed = Protected(0)
     let cache = Cache<Int, Int>(countLimit: 200, totalCostLimit: 900, shards: shards) {
       _, _, _, _ in observed.withLock { $0 += 1 }
@@ -106,9 +106,9 @@ struct StatisticsTests {
     cache.checkInvariants()
   }
 
-  /// Two keys that do not fit together: writers take each other's values out to make room.
-  @Test("Counters of a quiet cache add up, whoever replaced what")
-  func addUp() {
+  /// Two keys that do not fit together, so writers evict each other's values to make room.
+  @Test("The counters of a quiet cache add up, whoever replaced what")
+  func countersOfAQuietCache() {
     for round in 0..<Stress.scaled(200, atLeast: 20) {
       let cache = Cache<Int, Int>(totalCostLimit: 5, policy: .lru, shards: 64)
       onThreads(4) { thread in

@@ -26,7 +26,7 @@ struct SupportTests {
     #expect(isLegal(write + [call(.read(1), 2, 5, thread: 1)]))
   }
 
-  @Test("An absent answer is legal only where eviction is, and is final")
+  @Test("An absent answer is legal only if entries can be evicted, and is final")
   func lostValue() {
     let calls = [call(.write(1, replaced: nil), 0, 1), call(.read(nil), 2, 3)]
     #expect(!isLegal(calls))
@@ -34,7 +34,7 @@ struct SupportTests {
     #expect(!isLegal(calls + [call(.read(1), 4, 5)], .evicting))
   }
 
-  @Test("Two removals cannot both have the value, nor a read see the future")
+  @Test("Two removals cannot both return the value, and no read sees the future")
   func doubledValue() {
     let write = call(.write(1, replaced: false), 0, 1)
     let first = call(.remove(1), 2, 9, thread: 1)
@@ -45,8 +45,8 @@ struct SupportTests {
     #expect(!isLegal([write, call(.clear, 2, 3), call(.read(1), 4, 5)], .evicting))
   }
 
-  @Test("Concurrent writes are seen in one order by all")
-  func oneOrder() {
+  @Test("All threads see concurrent writes in one order")
+  func concurrentWritesHaveOneOrder() {
     let writes = [
       call(.write(1, replaced: nil), 0, 10), call(.write(2, replaced: nil), 0, 10, thread: 1),
     ]
@@ -61,8 +61,8 @@ struct SupportTests {
     #expect(!isLegal(writes + reads(1, 1, 2) + reads(2, 2, 3)))
   }
 
-  @Test("The tracker names the living and counts the peak")
-  func tracker() {
+  @Test("The tracker names the living values and counts their peak")
+  func trackerNamesTheLiving() {
     let tracker = LifetimeTracker()
     var first: Tracked? = tracker.make(7)
     let second = tracker.make(8)
@@ -73,8 +73,8 @@ struct SupportTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("Scripts are all there, each once up to the names of keys")
-  func scripts() {
+  @Test("All scripts occur, each once up to the names of keys")
+  func allScriptsOccurOnce() {
     let alphabet: [Operation] = [.get(0), .get(1), .get(2), .removeAll]
     var seen: Set<[Operation]> = []
     forEveryScript(of: alphabet, length: 3) { #expect(seen.insert($0).inserted) }

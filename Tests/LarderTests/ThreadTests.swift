@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// Threads come and go; so do caches.
+/// Threads come and go, and so do caches.
 @Suite("Threads and their exits", .timeLimit(.minutes(10)))
 struct ThreadTests {
   @Test("Thousands of short threads leave nothing behind")
@@ -28,7 +28,7 @@ struct ThreadTests {
     #expect(cache.statistics.insertions + cache.statistics.replacements == threads * 20)
   }
 
-  @Test("Short threads that overlap")
+  @Test("Short threads may overlap")
   func overlappingThreads() {
     let tracker = LifetimeTracker()
     let cache = Cache<Int, Tracked>(countLimit: 64)
@@ -45,7 +45,7 @@ struct ThreadTests {
     #expect(settles(tracker, at: 64, cache))
   }
 
-  @Test("A thread's last hits count in the order once it has ended")
+  @Test("The last hits of a thread count in the order once it has ended")
   func hitsOfEndedThreads() {
     let cache = Cache<Int, Int>(countLimit: 10, policy: .lru)
     for key in 0..<10 { cache[key] = key }
@@ -72,8 +72,8 @@ struct ThreadTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("A cache may be dropped by another thread than those that used it")
-  func droppedElsewhere() {
+  @Test("A thread may drop a cache that only others used")
+  func cacheDroppedByAnotherThread() {
     let tracker = LifetimeTracker()
     for _ in 0..<Stress.scaled(300, atLeast: 20) {
       let box = Protected<Cache<Int, Tracked>?>(Cache(countLimit: 16))
@@ -107,7 +107,7 @@ struct ThreadTests {
   }
 
   @Test("Asynchronous tasks may share a cache across suspensions")
-  func tasks() async {
+  func tasksShareACache() async {
     let cache = Cache<Int, Int>(countLimit: 50)
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<64 {

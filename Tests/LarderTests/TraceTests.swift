@@ -9,9 +9,9 @@ import Testing
   import Darwin
 #endif
 
-/// The adaptive policy on real requests: the slice in Benchmarks/Traces, and, where LARDER_TRACES
-/// names a directory with traces and `best.csv` (columns trace, mode, size_fraction, size,
-/// best_online_miss_ratio, …), the short ones of those.
+/// The adaptive policy on real requests. They are the slice in Benchmarks/Traces and, if
+/// LARDER_TRACES names a directory with traces and `best.csv` (columns trace, mode, size_fraction,
+/// size, best_online_miss_ratio, …), the short ones of those.
 @Suite("Real traces", .timeLimit(.minutes(10)))
 struct TraceTests {
   static let directory = getenv("LARDER_TRACES").map { String(cString: $0) }
@@ -19,7 +19,7 @@ struct TraceTests {
     #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
     + "/Benchmarks/Traces/tw_c52.rec12.zst"
 
-  /// All that a command prints.
+  /// Everything that a command prints.
   static func output(of command: String) -> [UInt8] {
     guard let pipe = popen(command, "r") else { return [] }
     defer { pclose(pipe) }
@@ -33,7 +33,7 @@ struct TraceTests {
 
   static let hasZstd = !output(of: "command -v zstd").isEmpty
 
-  /// The keys of a trace in records of `stride` bytes; empty when it cannot be read.
+  /// The keys of a trace in records of `stride` bytes; empty if it cannot be read.
   static func keys(_ path: String, stride: Int) -> [UInt64] {
     let bytes = output(of: "zstd -dcq '\(path)'")
     return bytes.withUnsafeBytes { bytes in
@@ -54,21 +54,22 @@ struct TraceTests {
   }
 
   @Test(
-    "Misses no more than LRU and S3-FIFO", .enabled(if: hasZstd, "the command zstd is missing"),
+    "The adaptive policy misses no more than LRU and S3-FIFO",
+    .enabled(if: hasZstd, "the command zstd is missing"),
     arguments: [200, 2_000])
-  func slice(size: Int) {
+  func missesNoMoreThanOthers(size: Int) {
     let keys = Self.keys(Self.slice, stride: 12).prefix(Stress.scaled(300_000, atLeast: 100_000))
     #expect(keys.count >= 100_000)
     let adaptive = Self.missRatio(Array(keys), size, .adaptive)
     #expect(adaptive < Self.missRatio(Array(keys), size, .lru))
     #expect(adaptive < Self.missRatio(Array(keys), size, .s3fifo) + 0.01)
-    // Shards of fewer entries than 128 do miss more.
+    // Shards of fewer than 128 entries do miss more.
     let sharded = Self.missRatio(Array(keys), size, .adaptive, shards: max(1, size / 128))
     #expect(sharded < adaptive + 0.03)
   }
 
   @Test(
-    "Misses few more than the best policy of each cell",
+    "The adaptive policy misses little more than the best policy of each cell",
     .enabled(if: hasZstd, "the command zstd is missing"),
     .enabled(if: directory != nil, "LARDER_TRACES names no directory of traces"),
     arguments: [

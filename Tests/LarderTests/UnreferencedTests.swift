@@ -4,12 +4,13 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@Suite("Removal of what nobody else holds", .timeLimit(.minutes(5)))
+@Suite("Removal of unreferenced objects", .timeLimit(.minutes(5)))
 struct UnreferencedTests {
   typealias TrackedCache = Cache<Int, Tracked>
 
-  @Test("What is held elsewhere stays, the rest goes", arguments: [1, 4], [0, 1, 70, 3_000])
-  func held(shards: Int, count: Int) {
+  @Test(
+    "Objects held elsewhere stay, and all others are removed", arguments: [1, 4], [0, 1, 70, 3_000])
+  func heldObjectsStay(shards: Int, count: Int) {
     let tracker = LifetimeTracker()
     let removed = Protected<Set<Int>>([])
     let cache = TrackedCache(shards: shards) { key, value, _, cause in
@@ -36,8 +37,8 @@ struct UnreferencedTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("Keys of one hash, more than a slice has room for")
-  func equalHashes() {
+  @Test("Keys of one hash are removed even if a slice has no room for all of them")
+  func manyKeysOfOneHash() {
     let tracker = LifetimeTracker()
     let cache = Cache<Collider, Tracked>()
     var holders: [Tracked] = []
@@ -51,7 +52,7 @@ struct UnreferencedTests {
     cache.checkInvariants()
   }
 
-  @Test("Weak references do not hold; loans and second keys do")
+  @Test("Weak references do not hold an object; loans and second keys do")
   func kindsOfReferences() {
     let tracker = LifetimeTracker()
     let cache = TrackedCache()
@@ -74,8 +75,8 @@ struct UnreferencedTests {
     #expect(cache.removeUnreferenced() == 2)
   }
 
-  @Test("An observer and a deinit may call again")
-  func reentry() {
+  @Test("An observer and a deinit may call removeUnreferenced() again")
+  func observerAndDeinitMayCallAgain() {
     let tracker = LifetimeTracker()
     let home = Protected<TrackedCache?>(nil)
     let cache = TrackedCache { key, _, _, _ in
@@ -95,10 +96,10 @@ struct UnreferencedTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  /// A value held since before a call began outlives it in the cache, also while the table grows
-  /// and shrinks; whoever reads meanwhile gets an intact value.
-  @Test("Readers, writers and removals at once", arguments: [1, 4])
-  func races(shards: Int) {
+  /// A value held since before a call began outlives the call in the cache, even while the table
+  /// grows and shrinks. A reader gets an intact value meanwhile.
+  @Test("Readers, writers and removals may run at once", arguments: [1, 4])
+  func readersWritersAndRemovalsAtOnce(shards: Int) {
     let tracker = LifetimeTracker()
     do {
       let cache = TrackedCache(policy: .lru, shards: shards)

@@ -33,7 +33,8 @@ struct ValueTypeTests {
     }
   }
 
-  /// Keys that lie in memory of their own: lookups then load values ahead, whatever their bits are.
+  /// Keys with memory of their own, so that lookups prefetch values, whatever the bits of these
+  /// are.
   private func byText<Value: Sendable>(
     _ make: (Int) -> Value, _ matches: (Value, Int) -> Bool
   ) {
@@ -62,8 +63,8 @@ struct ValueTypeTests {
     case none
   }
 
-  @Test("References that are nil or tagged, and what looks like one")
-  func references() {
+  @Test("References may be nil or tagged, and other values may look like references")
+  func referencesAndLookalikes() {
     roundTrip({ $0 % 2 == 0 ? Object($0) : nil }, { $0?.number == ($1 % 2 == 0 ? $1 : nil) })
     roundTrip(
       { $0 % 3 == 0 ? .none : $0 % 3 == 1 ? TwoObjects.first(Object($0)) : .second(Object($0)) },
@@ -95,7 +96,8 @@ struct ValueTypeTests {
     indirect case nested(Choice)
   }
 
-  @Test func structsAndEnums() {
+  @Test("Structs and enums are found unchanged")
+  func structsAndEnums() {
     roundTrip(
       { Plain(number: $0, flag: $0 % 2 == 0, text: "text \($0)") },
       { $0.number == $1 && $0.flag == ($1 % 2 == 0) && $0.text == "text \($1)" })
@@ -110,20 +112,22 @@ struct ValueTypeTests {
     roundTrip(choice, { $0 == choice($1) })
   }
 
-  @Test func smallIntegers() {
+  @Test("Small integers are found unchanged")
+  func smallIntegers() {
     roundTrip({ UInt8(truncatingIfNeeded: $0) }, { $0 == UInt8(truncatingIfNeeded: $1) })
     roundTrip({ $0 % 3 == 0 }, { $0 == ($1 % 3 == 0) })
     roundTrip({ UInt128($0) << 70 }, { $0 == UInt128($1) << 70 })
   }
 
-  @Test func stringsAndArrays() {
+  @Test("Strings and arrays are found unchanged")
+  func stringsAndArrays() {
     roundTrip({ String(repeating: "s", count: $0) }, { $0.utf8.count == $1 })
     roundTrip({ Array(0..<$0) }, { $0.count == $1 && $0.last == ($1 == 0 ? nil : $1 - 1) })
     roundTrip({ [$0: "\($0)"] }, { $0 == [$1: "\($1)"] })
   }
 
-  @Test("An optional value that is nil is present")
-  func optionals() {
+  @Test("An optional value that is nil counts as a value")
+  func nilIsAValue() {
     let cache = Cache<Int, Int?>()
     #expect(cache.insert(nil, forKey: 1) == .inserted)
     cache.insert(5, forKey: 2)
@@ -153,7 +157,8 @@ struct ValueTypeTests {
     var padding: (Int, Int, Int, Int, Int, Int) = (1, 2, 3, 4, 5, 6)
   }
 
-  @Test func existentials() {
+  @Test("Existentials are found unchanged")
+  func existentials() {
     roundTrip(
       { $0 % 2 == 0 ? SmallNamed(name: $0) : LargeNamed(name: $0) as any Named },
       { $0.name == $1 })
@@ -162,26 +167,28 @@ struct ValueTypeTests {
     roundTrip({ ($0, "\($0)") as any Sendable }, { ($0 as? (Int, String))?.0 == $1 })
   }
 
-  @Test func classes() {
+  @Test("Objects are found and released once")
+  func objectsAreReleasedOnce() {
     let tracker = LifetimeTracker()
     roundTrip({ tracker.make($0) }, { $0.isIntact && $0.payload == $1 })
     roundTrip(
       { tracker.make($0) as any AnyObject & Sendable }, { ($0 as? Tracked)?.payload == $1 })
     roundTrip({ (tracker.make($0), tracker.make(-$0)) }, { $0.0.payload == $1 && $0.1.isIntact })
-    // The background thread may be destroying the last few of a dropped cache.
+    // The background thread may be destroying the last few values of a dropped cache.
     waitUntil("all values are released") { tracker.live == 0 }
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test func closuresAndTypes() {
+  @Test("Closures and types are found unchanged")
+  func closuresAndTypes() {
     roundTrip({ number in { @Sendable in number } }, { $0() == $1 })
     let type = { (number: Int) -> Any.Type in number % 2 == 0 ? Int.self : String.self }
     roundTrip(type, { $0 == type($1) })
     roundTrip({ ContiguousArray(repeating: $0, count: 3) }, { $0[2] == $1 })
   }
 
-  @Test("Values without size are counted, found and removed")
-  func zeroSize() {
+  @Test("Values without a size are counted, found and removed")
+  func valuesOfNoSize() {
     struct Nothing: Sendable {}
     roundTrip({ _ in () }, { _, _ in true })
     roundTrip({ _ in Nothing() }, { _, _ in true })

@@ -3,7 +3,8 @@ import Foundation
 import Larder
 import LarderTestSupport
 
-/// One line of the test vectors that all languages share; Tests/Library/vectors.py tells the form.
+/// One line of the test vectors that all languages share. Tests/Library/vectors.py describes the
+/// format.
 struct Vector {
   struct Step: CustomStringConvertible {
     var name: String
@@ -31,7 +32,7 @@ struct Vector {
   var statistics: ModelStatistics
   var late: [Int]
 
-  /// A key of bytes, whose hash may be the same as others'.
+  /// A key of bytes. Different keys may have the same hash.
   struct Key: Hashable {
     let number: Int
     let bytes: [UInt8]

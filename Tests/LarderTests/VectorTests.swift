@@ -4,8 +4,8 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// The Swift cache, and the model of these tests, agree with the vectors that the C library and its
-/// Python binding are held to (Tests/Library).
+/// The Swift cache and the model of these tests agree with the vectors that also test the C library
+/// and its Python binding (Tests/Library).
 @Suite("Shared vectors")
 struct VectorTests {
   static let path = ProcessInfo.processInfo.environment["LARDER_VECTORS"]
@@ -13,12 +13,12 @@ struct VectorTests {
   @Test(
     "Cache and model agree with every vector",
     .enabled(if: path != nil, "LARDER_VECTORS names no file; Tests/run makes one"))
-  func vectors() throws {
+  func everyVector() throws {
     let vectors = try Vector.all(in: try #require(Self.path))
     #expect(vectors.count >= 2_000)
     for vector in vectors {
       var hands = try VectorPlayer(vector).play()
-      // The cache is gone, and what is in hand is all that lives.
+      // The cache is gone, and only the values in hand are alive.
       let tracker = hands.tracker
       waitUntil("the cache's values are released") { tracker.live == vector.late.count }
       #expect(Set(tracker.liveIDs) == Set(vector.late))
@@ -46,7 +46,7 @@ private final class VectorPlayer {
       countLimit: vector.countLimit, costLimit: vector.costLimit, policy: vector.policy)
   }
 
-  /// Plays it all; the values that stay in hand.
+  /// Plays the whole vector. Returns the values that stay in hand.
   func play() throws -> (values: [Int: Tracked], tracker: LifetimeTracker) {
     for (number, step) in vector.steps.enumerated() {
       let place = { "step \(number) of vector \(self.vector.number), \(step)" }
@@ -78,7 +78,7 @@ private final class VectorPlayer {
       return try same(answer, .value(step.result), "answer of the model", place)
     }
     guard let operation = operation(step) else {
-      // What changes nothing in the model: a hand, or a replacement of nothing.
+      // Steps that change nothing in the model: taking a value in hand, or replacing nothing.
       _ = model.apply(.reclaim, payload: 0)
       if step.name == "unpin" { hands[step.a] = nil } else { _ = driver.tracker.make(step.value) }
       return

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Eviction that asks first", .timeLimit(.minutes(5)))
 struct VetoTests {
-  @Test("What is refused stays while others can go", arguments: [1, 4])
-  func refusal(shards: Int) {
+  @Test("A refused entry stays while others can be evicted", arguments: [1, 4])
+  func refusedEntryStays(shards: Int) {
     let cache = Cache<Int, Int>(
       countLimit: 10, policy: .lru, shards: shards,
       options: .init(shouldEvict: { key, _ in key >= 3 }))
@@ -16,7 +16,8 @@ struct VetoTests {
     cache.checkInvariants()
   }
 
-  @Test("When all refuse, the limit wins after eight questions", arguments: EvictionPolicy.allCases)
+  @Test(
+    "If all are refused, the limit wins after eight questions", arguments: EvictionPolicy.allCases)
   func allRefuse(policy: EvictionPolicy) {
     let questions = Protected(0)
     let cache = Cache<Int, Int>(
@@ -39,8 +40,8 @@ struct VetoTests {
     cache.checkInvariants()
   }
 
-  @Test("Costs: as many go as are needed, and no more")
-  func costs() {
+  @Test("With costs, as many entries are evicted as necessary and no more")
+  func costsAreFreedAsNeeded() {
     let removed = Protected<[Int]>([])
     let cache = Cache<Int, Int>(
       totalCostLimit: 100, policy: .lru,
@@ -58,8 +59,8 @@ struct VetoTests {
     cache.checkInvariants()
   }
 
-  @Test("The question may use the cache, the same call included")
-  func reentry() {
+  @Test("The closure may use the cache, and insert again")
+  func questionMayUseTheCache() {
     let home = Protected<(cache: Cache<Int, Int>?, calls: Int)>((nil, 0))
     let cache = Cache<Int, Int>(
       countLimit: 5, policy: .lru,
@@ -84,8 +85,9 @@ struct VetoTests {
     home.withLock { $0.cache = nil }
   }
 
-  @Test("Asking before eviction hands on what goes, and nothing else", arguments: [1, 4])
-  func releases(shards: Int) async {
+  @Test(
+    "Asking before an eviction hands on the values that leave, and no others", arguments: [1, 4])
+  func askingHandsOnWhatLeaves(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let tracker = LifetimeTracker()
       let sink = ReleaseTests.Sink()
@@ -101,7 +103,9 @@ struct VetoTests {
 
   private struct Refusal: Error {}
 
-  @Test("What a question removes is released before the call returns", arguments: [1, 4])
+  @Test(
+    "A value that leaves while it is asked about is released before the call returns",
+    arguments: [1, 4])
   func goneWhileAsked(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let tracker = LifetimeTracker()
@@ -115,7 +119,7 @@ struct VetoTests {
         }))
       home.withLock { $0 = cache }
       func replace(key: Int, _: Tracked) { cache[key] = tracker.make() }
-      // At once, unless the background thread has just taken what the loan had held up.
+      // At once, unless the background thread has just taken the entry that the loan had held up.
       var prompt = 0
       for round in 0..<100 {
         for key in 0..<11 { cache[round * 11 + key] = tracker.make(key) }
@@ -138,8 +142,8 @@ struct VetoTests {
     }
   }
 
-  @Test("From many threads the limits hold, and each value dies once", arguments: [1, 4])
-  func storm(shards: Int) {
+  @Test("With many threads the limits hold, and each value dies once", arguments: [1, 4])
+  func manyThreadsAsk(shards: Int) {
     let tracker = LifetimeTracker()
     let cache = Cache<Int, Tracked>(
       countLimit: 40, policy: .lru, shards: shards,
