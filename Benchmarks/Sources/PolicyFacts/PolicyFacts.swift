@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Larder
 
-// What benchmarks must know of Larder's policies beyond their names, which are their raw values.
+// What benchmarks need to know of Larder's policies beyond their names, which are their raw values.
 extension EvictionPolicy {
-  /// What reference tables of replayed traces call the same algorithm; nil where they have none.
+  /// The name of the same algorithm in reference tables of replayed traces; nil if they have none.
   public var counterpart: String? {
     switch self {
     case .lru: "LRU"
@@ -19,7 +19,7 @@ extension EvictionPolicy {
     }
   }
 
-  /// Whether it orders entries by their costs: such a cache must have a limit of cost.
+  /// Whether it orders entries by their costs. Such a cache must have a cost limit.
   public var ordersByCost: Bool { self == .cheapestFirst || self == .costAware }
 
   /// All names, for help and messages.

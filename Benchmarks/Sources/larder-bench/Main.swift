@@ -7,7 +7,7 @@ protocol Command: SendableMetatype {
   static var summary: String { get }
   static var help: String { get }
   init(_ arguments: some Sequence<String>) throws
-  /// Returns false when something was refused or failed to hold.
+  /// Returns false if a result was refused or a claim does not hold.
   func run() throws -> Bool
 }
 
@@ -36,7 +36,7 @@ struct Main {
 
   static func main() {
     do {
-      guard fcntl(STDOUT_FILENO, F_GETFD) != -1 else { throw Trouble("there is no stdout") }
+      guard fcntl(STDOUT_FILENO, F_GETFD) != -1 else { throw Trouble("stdout is closed") }
       exit(try run(CommandLine.arguments.dropFirst()) ? 0 : 1)
     } catch let failure as Failure {
       note(failure.message)

@@ -4,11 +4,12 @@ import Glibc
 import Larder
 import PolicyFacts
 
-// What `Benchmarks/count` runs under callgrind: hits, misses, insertions into a cache that grows,
-// and insertions into a full one, where each evicts. Keys and values are made outside of what is
-// counted. One thread, one shard, the default policy or the one named on the command line.
+// The program that `Benchmarks/count` runs under callgrind: hits, misses, insertions into a growing
+// cache, and insertions into a full one, where each evicts. Keys and values are made outside the
+// part that is counted. One thread, one shard, the default policy or the one named on the command
+// line.
 
-/// The operations of every count; `Benchmarks/count` divides by it.
+/// The number of operations of every count. `Benchmarks/count` divides by it.
 private let operations = 20_000
 
 final class Object: Sendable {
@@ -25,7 +26,7 @@ private func count<Key: Hashable & Sendable, Value: Sendable>(
   let spread = { (number: UInt64) in number &* 0x9E37_79B9_7F4A_7C15 }
   let first = (0..<total).map { key(spread($0)) }
   let second = (total..<2 * total).map { key(spread($0)) }
-  // Looked up in another order than inserted, and by other instances of the keys.
+  // Lookups use another order than insertions, and other instances of the keys.
   let resident = (0..<total).map { key(spread($0 &* 7919 % total)) }
   let values = (0..<total).map(value)
   let full = Cache<Key, Value>(countLimit: operations, policy: policy)
@@ -58,17 +59,17 @@ private func counted(_ name: String, wanted: Int, _ body: () -> Int) {
   lb_callgrind_begin()
   let result = body()
   lb_callgrind_end(name)
-  precondition(result == wanted, "\(name) did not do what it is for")
+  precondition(result == wanted, "\(name) did not do its work")
 }
 
 @main
 struct Probe {
   static func main() {
-    precondition(lb_callgrind_is_built(), "built without valgrind's headers")
+    precondition(lb_callgrind_is_built(), "this program was built without valgrind's headers")
     let name = CommandLine.arguments.dropFirst().first
     let named = name.map(EvictionPolicy.init(rawValue:)) ?? .default
     guard let policy = named, !policy.ordersByCost else {
-      print("no policy '\(name ?? "")' for caches without costs")
+      print("there is no policy '\(name ?? "")' for caches without costs")
       exit(2)
     }
     count("int", policy, key: { $0 }, value: { $0 })

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-// One function per flavour of a hit, under a symbol that `Benchmarks/check-hit-path` can find in
-// the optimised program. Caches arrive as ordinary arguments: a global would add its own
-// initialisation to the path, an opaque C pointer a retain.
+// One function for each kind of hit, under a symbol that `Benchmarks/check-hit-path` can find in
+// the optimised program. Caches arrive as ordinary arguments, because a global would add its own
+// initialisation to the path, and an opaque C pointer a retain.
 
 final class Object: Sendable {
   let number: UInt64
   init(_ number: UInt64) { self.number = number }
 }
 
-/// The hit path with nothing of Swift's reference counting in it.
+/// A hit without any of Swift's reference counting.
 @_silgen_name("larder_probe_value") @inline(never)
 func probeValue(_ cache: Cache<UInt64, UInt64>, _ key: UInt64) -> UInt64 {
   cache.value(forKey: key) ?? 0
 }
 
-/// Lends an object: no retain may appear.
+/// A hit that lends an object. No retain may appear.
 @_silgen_name("larder_probe_with_value") @inline(never)
 func probeWithValue(_ cache: Cache<UInt64, Object>, _ key: UInt64) -> UInt64 {
   cache.withValue(forKey: key) { $0.number } ?? 0
 }
 
-/// Hands out an object: its retain is the one permitted write to shared memory.
+/// A hit that hands out an object. Its retain is the only permitted write to shared memory.
 @_silgen_name("larder_probe_object") @inline(never)
 func probeObject(_ cache: Cache<UInt64, Object>, _ key: UInt64) -> Object? {
   cache.value(forKey: key)
@@ -30,7 +30,8 @@ func probeObject(_ cache: Cache<UInt64, Object>, _ key: UInt64) -> Object? {
 
 @main
 struct Probe {
-  /// Calls every probe with an argument the compiler cannot know, so that all of them are kept.
+  /// Calls every probe with an argument that the compiler cannot know, so that it keeps all of
+  /// them.
   static func main() {
     let key = UInt64(CommandLine.arguments.count)
     let numbers = Cache<UInt64, UInt64>(countLimit: 16)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Measures hits on every key in random order: by the objects that were stored as keys, held to
-/// `bar`, and by others that are equal to them, where comparing is mostly Foundation's own work.
+/// Measures hits on every key in random order. First the keys are the stored key objects, and the
+/// ratio is held to `bar`. Then they are others that are equal, where Foundation's own comparison
+/// dominates.
 func measureHits<Key: AnyObject>(
   _ name: String, _ count: Int, samples: Int, into report: inout Report, bar: Double?,
   _ make: (Int) -> Key
@@ -55,7 +56,8 @@ func measureInsertions(
 
 private func insertions<Cache: Rival>(_ cache: Cache, _ count: Int, seed: UInt64) -> Sample
 where Cache.Key == NSNumber {
-  // Falling costs: Foundation's cache inserts each at the front of its list, in constant time.
+  // Falling costs: Foundation's cache inserts each entry at the front of its list, in constant
+  // time.
   for number in 0..<count {
     cache.setObject(Payload(number), forKey: NSNumber(value: number), cost: 2 * (count - number))
   }

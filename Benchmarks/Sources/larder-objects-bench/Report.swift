@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The table: medians, the ratios of CPU times, and the bars they are held to.
+/// The table: medians, the ratios of processor times, and the bars for these.
 struct Report {
   private(set) var missed = 0
 

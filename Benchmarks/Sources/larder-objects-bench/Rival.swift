@@ -2,7 +2,7 @@
 import Foundation
 import LarderObjects
 
-/// What both caches are measured by.
+/// The members by which both caches are measured.
 protocol Rival: AnyObject {
   associatedtype Key: AnyObject
   init()
@@ -11,12 +11,12 @@ protocol Rival: AnyObject {
   func removeAllObjects()
 }
 
-/// The object that is stored, one for each key.
+/// The stored object, one for each key.
 final class Payload {
   let number: Int
   init(_ number: Int) { self.number = number }
 }
 
-/// Subclasses, so that one protocol covers both; neither overrides anything.
+/// Subclasses, so that one protocol covers both. Neither overrides anything.
 final class FoundationCache<Key: AnyObject>: NSCache<Key, Payload>, Rival {}
 final class LarderCache<Key: AnyObject>: ObjectCache<Key, Payload>, Rival {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Nanoseconds for each operation: of this thread's CPU, and by the clock on the wall.
+/// Nanoseconds for each operation: this thread's processor time, and wall time.
 struct Sample {
   var cpu: Double
   var wall: Double
@@ -12,7 +12,7 @@ struct Sample {
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
   }
 
-  /// One run of `body`, which makes `operations` operations.
+  /// Times one run of `body`, which performs `operations` operations.
   static func of(_ operations: Int, _ body: () -> Void) -> Sample {
     let (cpu, wall) = (now(CLOCK_THREAD_CPUTIME_ID), now(CLOCK_MONOTONIC))
     body()
@@ -21,7 +21,7 @@ struct Sample {
       wall: (now(CLOCK_MONOTONIC) - wall) / Double(operations))
   }
 
-  /// The medians of each time by itself.
+  /// The median of each of the two times by itself.
   static func median(_ samples: [Sample]) -> Sample {
     let middle = samples.count / 2
     return Sample(
@@ -29,6 +29,6 @@ struct Sample {
   }
 }
 
-/// Keeps the optimizer from dropping what is measured.
+/// Keeps the optimizer from dropping the measured work.
 @inline(never)
 func consume(_ value: Int) {}

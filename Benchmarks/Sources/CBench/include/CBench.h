@@ -16,7 +16,7 @@
 #include <x86intrin.h>
 #endif
 
-/// Nanoseconds of `clock`. CLOCK_THREAD_CPUTIME_ID leaves out what other processes took.
+/// Nanoseconds of `clock`. CLOCK_THREAD_CPUTIME_ID leaves out the time of other processes.
 static inline uint64_t lb_clock_ns(clockid_t clock) {
   struct timespec now;
   clock_gettime(clock, &now);
@@ -49,14 +49,14 @@ static inline uint64_t lb_ticks_end(void) {
 #endif
 }
 
-/// Uses `value` in a way the optimiser cannot remove. One call per loop, not per operation.
+/// Uses `value` in a way that the optimiser cannot remove. One call for each loop, not operation.
 void lb_consume(uint64_t value);
 
-/// Bytes of memory that this process holds and no file backs, or 0 where the kernel does not tell.
+/// Bytes of memory that this process holds and no file backs, or 0 if the kernel does not tell.
 uint64_t lb_anonymous_bytes(void);
 
-/// Bytes the program has allocated by the allocator's own count: jemalloc's where it is linked,
-/// otherwise glibc's. 0 where there is neither.
+/// Bytes the program has allocated, by the allocator's own count: jemalloc's if it is linked,
+/// otherwise glibc's. 0 if there is neither.
 uint64_t lb_allocated_bytes(void);
 
 /// The version of the jemalloc in this process, or NULL.

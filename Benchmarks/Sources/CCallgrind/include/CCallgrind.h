@@ -4,14 +4,14 @@
 #ifndef LB_CCALLGRIND_H
 #define LB_CCALLGRIND_H
 
-/// Whether the headers of valgrind were there when this was compiled.
+/// Whether valgrind's headers were there when this was compiled.
 #include <stdbool.h>
 bool lb_callgrind_is_built(void);
 
-/// Counting begins when this returns, provided callgrind was started with --collect-atstart=no.
+/// Begins to count. Callgrind must have been started with --collect-atstart=no.
 void lb_callgrind_begin(void);
 
-/// Ends counting and writes what was counted since begin to a file of its own, under this name.
+/// Ends counting, and writes the counts since begin to a file of their own under this name.
 void lb_callgrind_end(const char *name);
 
 #endif

@@ -2,8 +2,8 @@
 import CBench
 import Larder
 
-/// Hits by `values(forKeys:)`, 64 keys a call. The arrays of keys are made outside the clock, those
-/// of results inside it, as users pay for them. One thread.
+/// Hits by `values(forKeys:)`, 64 keys in each call, on one thread. The arrays of keys are made
+/// outside the clock. The arrays of results are made inside it, because users pay for them.
 final class BatchBench<Key: RequestKey, Value: Measurable>: ChildBench {
   private static var width: Int { 64 }
   private let batches: [[Key]]
@@ -47,4 +47,4 @@ final class BatchBench<Key: RequestKey, Value: Measurable>: ChildBench {
     return hits
   }
 }
-extension BatchBench: @unchecked Sendable {}  // Never written after creation.
+extension BatchBench: @unchecked Sendable {}  // Not written after creation.

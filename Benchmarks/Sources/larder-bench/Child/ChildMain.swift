@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Not for users: the subcommand that runs one Swift implementation in a process of its own.
+/// The subcommand that runs one Swift implementation in a process of its own. Not for users.
 let childCommand = "child"
 
-/// Serves the parent: one command a line on stdin, one JSON object a line on stdout, until the end
-/// of input. Benchmarks/Rivals/README.md describes the lines, which children in other languages
-/// read and write as well.
+/// Serves the parent until the end of the input: one command a line on stdin, one JSON object a
+/// line on stdout. Benchmarks/Rivals/README.md describes these lines, which children in other
+/// languages read and write as well.
 func runChild(_ words: some Collection<String>) throws {
   let settings = try ChildSettings(words)
   let keys = try KeyKind(settings.text("keys") ?? "int")
@@ -60,12 +60,12 @@ private struct ChildVisitor: RivalVisitor {
   }
 }
 
-/// What performs the commands of the parent.
+/// Performs the commands of the parent.
 protocol ChildBench {
   func perform(_ command: String, _ numbers: [Double]) throws -> ChildReply
 }
 
-/// A line from a child: what one command measured.
+/// A line from a child: the result of one command.
 struct ChildReply: Codable {
   var operations: Int?
   var wallNs: Double?  // from the first thread's start to the last one's end
@@ -73,13 +73,13 @@ struct ChildReply: Codable {
   var hits: Int?
   var hitCosts: Int?
   var timerNs: Double?  // what timing one operation costs; already subtracted
-  /// Pairs of nanoseconds and how many operations took about as long.
+  /// Pairs of nanoseconds and the number of operations that took about as long.
   var histogram: [[Double]]?
   var residentBytes: Double?
   var allocatedBytes: Double?  // by the allocator's own count
   var steps: [GrowthStep]?
-  /// Of the machine: pauses of a loop that only reads the clock, for as long as the steps took,
-  /// ten seconds at most.
+  /// The machine's own pauses in a loop that only reads the clock, for as long as the steps took
+  /// but ten seconds at most.
   var stalls: [[Double]]?
   var note: String?
 }

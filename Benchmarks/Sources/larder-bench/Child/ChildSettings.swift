@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// What a child process is told on its command line, as `name=value` words. The children of other
+/// The settings on the command line of a child process, as `name=value` words. Children in other
 /// languages (Rivals/) read the same words.
 struct ChildSettings {
   let variant: String

@@ -15,14 +15,14 @@ struct FillingBench<R: Rival>: ChildBench {
     case "memory" where numbers.count == 1: memory(Int(numbers[0]))
     case "growth" where numbers.count > 1:
       growth(seconds: numbers[0], to: numbers.dropFirst().map { Int($0) })
-    default: throw Failure("a child cannot '\(command)' so")
+    default: throw Failure("a child does not know the command '\(command)' with these numbers")
     }
   }
 
-  /// Everything counts: tables, links, keys, values, locks, the allocator's rounding and what a
+  /// Everything counts: tables, links, keys, values, locks, the allocator's rounding and whatever a
   /// growing table left behind.
   private func memory(_ count: Int) -> ChildReply {
-    // The first look at either counter allocates; it must not count.
+    // The first look at either counter allocates. It must not count.
     _ = (lb_anonymous_bytes(), lb_allocated_bytes())
     let (resident, allocated) = (lb_anonymous_bytes(), lb_allocated_bytes())
     let rival = R(limits)
@@ -66,7 +66,7 @@ struct FillingBench<R: Rival>: ChildBench {
     return withExtendedLifetime(rival) { reply }
   }
 
-  /// How long a loop that does nothing is stopped now and then, by the system or a host below it.
+  /// How long the system, or a host below it, stops a loop that does nothing.
   private func stalls(for nanoseconds: UInt64) -> Histogram {
     var histogram = Histogram()
     let end = lb_clock_ns(CLOCK_MONOTONIC) + nanoseconds
@@ -81,7 +81,7 @@ struct FillingBench<R: Rival>: ChildBench {
     return histogram
   }
 
-  /// Inserts the keys of these numbers, with costs of 1 to 1,024. Returns how far it came.
+  /// Inserts the keys with these numbers, at costs from 1 to 1,024. Returns how far it came.
   @inline(never)
   private func insert(
     _ rival: R, _ numbers: Range<Int>, _ deadline: UInt64, _ histogram: inout Histogram

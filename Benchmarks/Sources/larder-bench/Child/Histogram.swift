@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A log-linear histogram of ticks, as HdrHistogram's: 128 equal buckets for every power of two,
-/// so that a percentile is off by less than 1 %. Recording is an index and an increment, cheap
-/// enough to follow every operation.
+/// A log-linear histogram of ticks, like HdrHistogram: 128 equal buckets for every power of two, so
+/// that a percentile is off by less than 1 %. Recording is an index and an increment, cheap enough
+/// to follow every operation.
 ///
 ///     0 1 2 … 255 | 256 258 … 510 | 512 516 … 1020 | …      lower bounds of the buckets
 struct Histogram {
   private static let subBucketBits = 7
-  /// Values up to 2^46 ticks are told apart: hours, at any tick rate of today.
+  /// Distinguishes values up to 2^46 ticks, which is hours at any tick rate of today.
   private static let groups = 40
 
   private var counts = [UInt64](repeating: 0, count: (groups + 1) << subBucketBits)
@@ -28,7 +28,7 @@ struct Histogram {
   }
 
   /// The smallest value that at least `fraction` of all recorded values do not exceed, rounded up
-  /// to its bucket's upper bound.
+  /// to the upper bound of its bucket.
   func percentile(_ fraction: Double) -> UInt64 {
     let wanted = max(1, UInt64((fraction * Double(total)).rounded(.up)))
     var seen: UInt64 = 0

@@ -3,9 +3,9 @@ import Foundation
 
 /// The requests of one workload, as keys of the type that the implementation is measured with.
 ///
-/// Strings are all made before the clock starts and lie in memory in the order of their use, as if
-/// each had just been parsed: no two requests share an instance, and none is shared with the cache
-/// unless it was put by that request.
+/// All strings are made before the clock starts. They lie in memory in the order of their use, as
+/// if each had just been parsed. No two requests share an instance, and none shares one with the
+/// cache unless that request put it there.
 struct Requests<Key: RequestKey>: @unchecked Sendable {
   // Unchecked: never written after creation, and never freed.
   let keys: UnsafeBufferPointer<Key>

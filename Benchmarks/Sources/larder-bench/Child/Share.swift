@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What one of several threads has to do of a range of requests.
+/// The part of a range of requests that one of several threads carries out.
 struct Share {
-  /// Hands out each request once, to whoever asks next.
+  /// Hands out each request once, to the thread that asks next.
   private final class Queue: Sendable {
     let next: Atomic<Int>
 
@@ -15,10 +15,13 @@ struct Share {
   private let stride: Int
   private let end: Int
 
-  /// The shares of `threads` threads. With `inOrder`, each thread takes the next request that
-  /// nobody has taken: all go through the range together, as the requests of a recorded trace came,
-  /// for one locked instruction a request. Otherwise each has every `threads`-th request and shares
-  /// nothing; threads that the scheduler sets aside then fall behind by as much as they missed.
+  /// The shares of `threads` threads.
+  ///
+  /// With `inOrder`, each thread takes the next request that nobody has taken. So all threads go
+  /// through the range together, in the order of a recorded trace, at the price of one locked
+  /// instruction for each request. Without it, each thread has every `threads`-th request and
+  /// shares nothing. Threads that the scheduler sets aside then fall behind by as much as they
+  /// missed.
   static func all(_ threads: Int, of range: Range<Int>, inOrder: Bool) -> [Share] {
     let queue = inOrder && threads > 1 ? Queue(range.lowerBound) : nil
     return (0..<threads).map { thread in

@@ -7,8 +7,8 @@ import CBench
 ///     latency FIRST COUNT LEAD RATE    the same, every request timed by itself; RATE requests a
 ///                                      second over all threads, 0 for one after the other
 ///
-/// The implementation is filled once, outside the clock, or with `fresh=1` made anew and empty for
-/// every command.
+/// The implementation is filled once, outside the clock. With `fresh=1` it is created again, empty,
+/// for every command.
 final class StepBench<R: Rival, S: Step>: ChildBench {
   private let requests: Requests<R.Key>
   private let threads: Int
@@ -37,13 +37,13 @@ final class StepBench<R: Rival, S: Step>: ChildBench {
   func perform(_ command: String, _ numbers: [Double]) throws -> ChildReply {
     let rate = command == "latency" && numbers.count == 4 ? numbers[3] : 0
     guard command == "round" && numbers.count == 3 || command == "latency" && numbers.count == 4
-    else { throw Failure("a child cannot '\(command)' so") }
+    else { throw Failure("a child does not know the command '\(command)' with these numbers") }
     let lead = Int(numbers[0])..<Int(numbers[0] + numbers[2])
     let timed = lead.upperBound..<lead.upperBound + Int(numbers[1])
     return command == "round" ? round(lead, timed) : latency(lead, timed, rate)
   }
 
-  /// What is filled anew for every command replays a trace, whose order matters.
+  /// A cache that is created for every command replays a trace, whose order matters.
   private func shares(_ range: Range<Int>) -> [Share] {
     Share.all(threads, of: range, inOrder: kept == nil)
   }

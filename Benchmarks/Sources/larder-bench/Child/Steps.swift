@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CBench
 
-/// What one request does. Types, not closures, so that every loop is specialised for its step.
+/// The action of one request. A type, not a closure, so that every loop is specialised for its
+/// step.
 protocol Step: SendableMetatype {
   static func apply<R: Rival>(
     _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally)
@@ -10,9 +11,9 @@ protocol Step: SendableMetatype {
 /// What the requests of one thread found.
 struct Tally {
   var hits = 0
-  /// The costs of requests that hit; kept only by steps that have costs.
+  /// The costs of requests that hit. Only steps that have costs keep them.
   var hitCosts = 0
-  /// Values are summed, and the sum is consumed, so that no lookup can be dropped.
+  /// Values are summed up and the sum is consumed, so that the optimizer drops no lookup.
   var sum: UInt64 = 0
 
   mutating func add(_ other: Tally) {
@@ -33,7 +34,7 @@ enum GetStep: Step {
   }
 }
 
-/// A lookup, and an insertion when it missed.
+/// A lookup, and an insertion if it missed.
 enum ReadThroughStep: Step {
   @inline(__always)
   static func apply<R: Rival>(
@@ -49,7 +50,7 @@ enum ReadThroughStep: Step {
   }
 }
 
-/// As ``ReadThroughStep``, and adds up the costs of hits. The cache is not told of any.
+/// Like ``ReadThroughStep``, and adds up the costs of hits. The cache receives no costs.
 enum SizedReadThroughStep: Step {
   @inline(__always)
   static func apply<R: Rival>(
@@ -61,7 +62,7 @@ enum SizedReadThroughStep: Step {
   }
 }
 
-/// As ``SizedReadThroughStep``, for caches that are bounded by costs.
+/// Like ``SizedReadThroughStep``, for caches bounded by cost.
 enum CostedReadThroughStep: Step {
   @inline(__always)
   static func apply<R: Rival>(
@@ -118,12 +119,12 @@ func run<R: Rival, S: Step>(
   return tally
 }
 
-/// The same with each request's own time.
+/// The loop that times each request by itself.
 ///
 /// Closed loop (`interval` 0): the next request begins when the last one has ended. Open loop:
 /// request number i is due `interval` ticks after number i - 1, whatever became of the earlier
-/// ones, and its time counts from the moment it was due. A stall is then counted for every request
-/// that arrives meanwhile (no coordinated omission).
+/// ones. Its time counts from the moment it was due, so a stall counts for every request that
+/// arrives meanwhile (no coordinated omission).
 @inline(never)
 func runTimed<R: Rival, S: Step>(
   _ step: S.Type, _ rival: R, _ requests: Requests<R.Key>, _ share: Share,

@@ -44,7 +44,7 @@ private final class Collector<Item: Sendable>: Sendable {
   let items = Mutex<[Item]>([])
 }
 
-/// Lets nobody through before `count` threads have come.
+/// A gate that nobody passes before `count` threads have come.
 private final class Gate: @unchecked Sendable {
   private let barrier = UnsafeMutablePointer<pthread_barrier_t>.allocate(capacity: 1)
 

@@ -2,7 +2,7 @@
 import CBench
 import Glibc
 
-/// Converts ticks to nanoseconds and knows what timing an operation costs by itself.
+/// Converts ticks to nanoseconds, and knows what timing an operation costs.
 struct TickClock {
   let nanosecondsPerTick: Double
   /// The ticks between a begin and an end with nothing in between: the median of many.
@@ -30,8 +30,8 @@ struct TickClock {
 
   var overheadNanoseconds: Double { Double(overhead) * nanosecondsPerTick }
 
-  /// Returns once the counter has reached `due`. Sleeps through long gaps, spins through short
-  /// ones: waking up takes longer than most operations.
+  /// Returns once the counter has reached `due`. Sleeps through long gaps and spins through short
+  /// ones, because waking up takes longer than most operations.
   func wait(until due: UInt64) {
     let longGap = 200_000.0  // nanoseconds
     while true {

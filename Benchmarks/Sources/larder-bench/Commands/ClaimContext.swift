@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a group measured, and the ways in which claims are drawn from it.
+/// The measurements of a group, and the ways to derive claims from them.
 struct ClaimContext {
   let outcomes: [Outcome]
 
@@ -32,7 +32,7 @@ struct ClaimContext {
     }
   }
 
-  /// Processor time of an operation.
+  /// Compares the processor time of an operation.
   func time(_ text: String, _ own: String, over other: String, atMost bar: Double) -> Claim {
     claim("\(text): \(own) / \(other)", .time, self[own], self[other], atMost: bar)
   }
@@ -41,7 +41,7 @@ struct ClaimContext {
     claim("\(text): \(other) / \(own)", .time, self[other], self[own], atLeast: bar)
   }
 
-  /// Operations of all threads in the same wall time.
+  /// Compares the operations of all threads in the same wall time.
   func throughput(_ text: String, _ own: String, over other: String, atLeast bar: Double) -> Claim {
     claim(
       "\(text): throughput of \(own) / \(other)", .throughput, self[own], self[other],
@@ -52,12 +52,12 @@ struct ClaimContext {
     claim("\(text): \(own) / \(other)", .tail, self[own], self[other], atMost: 1)
   }
 
-  /// Two threads' processor time over that of one.
+  /// Compares the processor time of two threads with that of one.
   func scaling(_ text: String, _ name: String, atMost bar: Double) -> Claim {
     claim("\(text): 2 threads / 1 thread", .time, self[name, 2], self[name, 1], atMost: bar)
   }
 
-  /// What `name` showed with so many threads, or with any number.
+  /// The result of `name` with this number of threads, or with any number.
   private subscript(name: String, threads: Int? = nil) -> Outcome {
     outcomes.first { outcome in
       outcome.implementation.name == name

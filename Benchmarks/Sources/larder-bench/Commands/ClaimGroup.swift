@@ -53,7 +53,8 @@ struct ClaimGroup: Sendable {
     ClaimGroup(name: "memory", measure: memoryClaims),
   ]
 
-  /// A group that measures one workload, with what is not said as in `larder-bench throughput`.
+  /// A group that measures one workload. Settings that are not given are those of
+  /// `larder-bench throughput`.
   private static func comparison(
     _ name: String, _ implementations: [String], _ workload: Workload = .resident,
     threads: [Int] = [1], keys: KeyKind = .int, values: ValueKind = .object,

@@ -59,11 +59,11 @@ struct Claims: Command {
   }
 }
 
-/// One line: what is promised, what was measured, and whether it holds.
+/// One line: the promise, the measurement, and whether it holds.
 struct Claim {
   enum Verdict: String {
     case yes, no
-    /// The repetitions spread too far for a verdict.
+    /// The repetitions differ too much for a verdict.
     case refused
   }
 

@@ -3,7 +3,8 @@ import Larder
 import PolicyFacts
 
 /// What `memory` and `growth` have in common: caches that are only filled, each in a process of its
-/// own. Of the hand-written implementations one variant does: the lock matters to neither.
+/// own. One variant of each hand-written implementation is enough, because the lock does not matter
+/// here.
 struct Filling {
   static let help = """
       --keys KIND            int (default) or string

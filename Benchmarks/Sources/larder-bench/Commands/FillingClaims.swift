@@ -26,7 +26,7 @@ func growthClaims(
   ]
 }
 
-/// A million integers, and all the memory that they take.
+/// A million integers, and all the memory they take.
 func memoryClaims(
   _ results: inout Results, _ method: Method, _ progress: Progress
 ) throws -> [Claim] {

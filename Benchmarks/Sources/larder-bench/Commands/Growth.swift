@@ -10,9 +10,9 @@ struct Growth: Command {
     Inserts new keys into a cache with room for all of them, in a fresh process for each
     implementation, and times every insertion by itself: the mean on the way from one size to the
     next, percentiles, the slowest, and how many took more than 100 us. Entries have costs from 1
-    to 1,024, as entries of caches bounded by bytes have. The last line is the machine's own: how
-    long a loop that only reads the clock is stopped, right after the insertions of the
-    implementation it names and for as long, ten seconds at most.
+    to 1,024, as in caches bounded by bytes. The last line shows the machine's own pauses: for how
+    long it stops a loop that only reads the clock. That loop runs right after the insertions of the
+    named implementation, for as long as these took but ten seconds at most.
 
       --entries N[,...]      sizes (default 1000,10000,100000,1000000,10000000)
       --seconds N            give an implementation up after this time (default 60)
@@ -52,7 +52,7 @@ struct Growth: Command {
         results.rows.append(row)
         table.add(cells)
       }
-      // Programs in other languages do not look.
+      // Programs in other languages do not measure this.
       if reply.stalls != nil { stalls = (Self.stalls(reply), implementation.title) }
       if let reason = reply.note {
         results.skip("\(implementation.name) \(reason)")
@@ -69,7 +69,7 @@ struct Growth: Command {
     return true
   }
 
-  /// What the machine did to a loop that does nothing, right after the insertions and for as long.
+  /// The machine's pauses in a loop that does nothing, right after the insertions and for as long.
   static func stalls(_ reply: ChildReply) -> LatencyCurve {
     var curve = LatencyCurve()
     curve.add(reply.stalls ?? [])

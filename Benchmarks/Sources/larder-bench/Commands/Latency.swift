@@ -26,7 +26,7 @@ struct Latency: Command {
     sideBySide = try SideBySide(arguments)
     rate = arguments.has("--rate") ? try arguments.rate() : 0
     if sideBySide.plan.implementations.contains(where: { $0.name == "larder-batch" }) {
-      throw Failure("larder-batch looks up many keys at once: its operations have no own time")
+      throw Failure("larder-batch looks up many keys at once, so it times no single lookup")
     }
   }
 

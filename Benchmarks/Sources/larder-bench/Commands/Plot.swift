@@ -36,7 +36,7 @@ struct Plot: Command {
       throw Failure("\(file) cannot be read")
     }
     guard Self.isDirectory(directory), FileManager.default.isWritableFile(atPath: directory) else {
-      throw Failure("\(directory) is no directory that can be written")
+      throw Failure("\(directory) is not a directory that can be written")
     }
   }
 

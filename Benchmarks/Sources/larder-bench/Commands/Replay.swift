@@ -2,7 +2,7 @@
 import Larder
 import PolicyFacts
 
-/// `larder-bench replay`: recorded requests through several caches and policies, one table.
+/// `larder-bench replay`: one table of recorded requests through several caches and policies.
 struct Replay: Command {
   static let name = "replay"
   static let summary = "recorded requests: miss ratios and times, by policy and size"
@@ -107,7 +107,7 @@ struct Replay: Command {
         configuration.threads = threads
         configuration.values = values
         configuration.isReplay = true
-        // Rivals have one policy each: they are measured once, beside Larder's first.
+        // Rivals have one policy each, so they are measured once, beside Larder's first policy.
         let able = available.filter { implementation in
           guard implementation.isLarder || index == 0 else { return false }
           if configuration.costLimit == 0 || implementation.hasCosts || !implementation.evicts {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How large the cache of a replay is.
+/// The size of the cache in a replay.
 enum ReplayLimit: Hashable, CustomStringConvertible {
   case fraction(Double)
   case entries(Int)
@@ -31,7 +31,7 @@ enum ReplayLimit: Hashable, CustomStringConvertible {
     return try Arguments.different(limits, for: "--size")
   }
 
-  /// As on the command line.
+  /// As written on the command line.
   var description: String {
     switch self {
     case .fraction(let part), .fractionOfBytes(let part): "\(part)"
@@ -47,7 +47,7 @@ enum ReplayLimit: Hashable, CustomStringConvertible {
       let entries = Self.share(fraction, of: trace.uniqueKeys)
       guard entries > 0 else {
         throw Failure(
-          "\(trace.path): --size \(fraction) of \(trace.uniqueKeys) unique keys is no entry")
+          "\(trace.path): --size \(fraction) of \(trace.uniqueKeys) unique keys is below one")
       }
       return .entries(entries)
     case .bytes, .fractionOfBytes:
@@ -57,13 +57,13 @@ enum ReplayLimit: Hashable, CustomStringConvertible {
       guard case .fractionOfBytes(let fraction) = self else { return self }
       let bytes = Self.share(fraction, of: footprint)
       guard bytes > 0 else {
-        throw Failure("\(trace.path): --bytes \(fraction) of \(footprint) bytes is no byte")
+        throw Failure("\(trace.path): --bytes \(fraction) of \(footprint) bytes is below one")
       }
       return .bytes(bytes)
     }
   }
 
-  /// Rounded as most reference tables are made: halves to even.
+  /// Rounded halves to even, as in most reference tables.
   private static func share(_ fraction: Double, of whole: Int) -> Int {
     Int((fraction * Double(whole)).rounded(.toNearestOrEven))
   }
@@ -72,7 +72,7 @@ enum ReplayLimit: Hashable, CustomStringConvertible {
     switch self {
     case .entries(let entries): configuration.capacity = entries
     case .bytes(let bytes): configuration.costLimit = bytes
-    case .fraction, .fractionOfBytes: preconditionFailure("a limit that is not resolved")
+    case .fraction, .fractionOfBytes: preconditionFailure("the limit is not resolved")
     }
   }
 }

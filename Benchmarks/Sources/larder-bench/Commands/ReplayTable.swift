@@ -2,13 +2,13 @@
 import Larder
 import PolicyFacts
 
-/// What `--full` adds to a replay.
+/// The columns that `--full` adds to a replay.
 struct ReplayExtras {
-  /// nil where they are refused.
+  /// nil if they are refused.
   let percentiles: Row.Percentiles?
   let bytesPerEntry: Double
 
-  /// Fewer entries would drown in what any process costs by itself, more might not fit.
+  /// With fewer entries the process's own memory would hide theirs; more might not fit.
   private static let entriesForMemory = 100_000...10_000_000
 
   static func measure(

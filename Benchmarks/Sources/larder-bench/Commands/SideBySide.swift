@@ -2,8 +2,8 @@
 import Larder
 import PolicyFacts
 
-/// What `throughput` and `latency` have in common: the options that choose workloads,
-/// implementations, and the streams of keys that all of them read.
+/// What `throughput` and `latency` have in common: the options that choose workloads and
+/// implementations, and the streams of keys that all of these read.
 struct SideBySide {
   static let options: Set<String> = [
     "--workload", "--keys", "--values", "--distribution", "--entries", "--capacity", "--threads",

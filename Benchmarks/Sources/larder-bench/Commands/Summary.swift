@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `larder-bench summary`: the table for a README, one line for each implementation.
+/// `larder-bench summary`: a table for a README, with one line for each implementation.
 struct Summary: Command {
   static let name = "summary"
   static let summary = "one dated table of everything, for a README"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The words after a subcommand, taken apart. Options are `--name value` or `--name=value`, flags
-/// are `--name`; what is neither is an operand. Everything unknown is an error.
+/// The words after a subcommand, parsed. Options are `--name value` or `--name=value`, and flags
+/// are `--name`. Anything else is an operand. Everything unknown is an error.
 struct Arguments {
   private(set) var operands: [String] = []
   private var values: [String: String] = [:]
@@ -38,7 +38,7 @@ struct Arguments {
 
   func text(_ name: String) -> String? { values[name] }
 
-  /// The comma-separated parts of an option's value, all different.
+  /// The comma-separated parts of an option's value. No part may occur twice.
   func list(_ name: String, default fallback: [String]) throws -> [String] {
     guard let value = values[name] else { return fallback }
     let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -63,7 +63,7 @@ struct Arguments {
     return try Self.different(numbers, for: name)
   }
 
-  /// Numbers of threads: no more than a system is sure to start.
+  /// Numbers of threads, no more than every system can start.
   func threads(default fallback: [Int] = [1]) throws -> [Int] {
     guard has("--threads") else { return fallback }
     let numbers = try list("--threads", default: []).map {
@@ -85,8 +85,8 @@ struct Arguments {
     return number
   }
 
-  /// A number of operations a second: so many that a repetition ends soon, so few that the clock
-  /// can tell them apart.
+  /// A number of operations a second, high enough for a repetition to end soon and low enough for
+  /// the clock to tell the operations apart.
   func rate() throws -> Double {
     let rate = try positiveNumber("--rate", default: 1)
     guard (100...1e9).contains(rate) else {
@@ -97,11 +97,11 @@ struct Arguments {
 
   func refuseOperands(of command: String) throws {
     if let operand = operands.first {
-      throw Failure("\(command) takes no operand, but there is '\(operand)'")
+      throw Failure("\(command) takes no operand like '\(operand)'")
     }
   }
 
-  /// The same, unless one is there twice: it would be measured twice.
+  /// Returns the list unless an element occurs twice, which would be measured twice.
   static func different<Value: Hashable>(_ values: [Value], for name: String) throws -> [Value] {
     var seen = Set<Value>()
     if let again = values.first(where: { !seen.insert($0).inserted }) {
@@ -110,14 +110,15 @@ struct Arguments {
     return values
   }
 
-  /// Refuses more than the machine's memory can hold, by what entries take at least, in so many
-  /// caches side by side, and streams of so many numbers. Limits of control groups are not looked at.
+  /// Refuses more than the machine's memory can hold: entries, by the least they take, in this
+  /// number of caches side by side, and streams of this many numbers. Ignores the limits of control
+  /// groups.
   static func refuseBeyondMemory(entries: Int, caches: Int = 1, numbers: Int = 0) throws {
     let needed = 24 * Double(entries) * Double(caches) + 8 * Double(numbers)
     let memory = Double(ProcessInfo.processInfo.physicalMemory)
     guard needed <= memory else {
       throw Failure(
-        "that takes \(fixed(needed / 1e9, 0)) GB of memory at least, and this machine has "
+        "this takes at least \(fixed(needed / 1e9, 0)) GB of memory, and this machine has "
           + "\(fixed(memory / 1e9, 0)) GB")
     }
   }

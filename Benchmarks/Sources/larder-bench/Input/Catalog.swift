@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An implementation that can be measured, by its name on the command line and in results.
+/// An implementation that can be measured, under its name on the command line and in results.
 struct Implementation: Sendable {
-  /// One way to build it. The hand-written ones exist with either lock, because neither lock is the
-  /// better one everywhere: both are measured, and the better one counts.
+  /// One way to build it. The hand-written ones exist with each of two locks, because neither lock
+  /// is better everywhere. Both are measured, and the better one counts.
   struct Variant {
     let name: String
     let lock: String?
@@ -11,7 +11,7 @@ struct Implementation: Sendable {
 
   enum Home {
     case swift
-    /// A program in Benchmarks/Rivals, built there by what these packages of Debian bring.
+    /// A program in Benchmarks/Rivals, built there with these packages of Debian.
     case elsewhere(packages: String)
   }
 
@@ -23,7 +23,7 @@ struct Implementation: Sendable {
   var evicts = true
   /// Whether it can be bounded by the sum of costs.
   var hasCosts = false
-  /// Repetitions before the first one that counts.
+  /// The number of repetitions before the first one that counts.
   var warmUps = 1
 
   init(_ name: String, _ title: String) {

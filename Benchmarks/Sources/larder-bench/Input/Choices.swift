@@ -2,7 +2,7 @@
 import Larder
 import PolicyFacts
 
-/// A word of the command line that is one of a few.
+/// An argument that is one of a few words.
 protocol Choice: RawRepresentable<String>, CaseIterable {
   static var what: String { get }
 }
@@ -33,7 +33,7 @@ enum Distribution: String, Choice {
   static let what = "distribution"
 }
 
-/// What the requests of a measurement do.
+/// The requests of a measurement.
 enum Workload: String, Choice {
   case resident
   case readThrough = "read-through"
@@ -42,7 +42,7 @@ enum Workload: String, Choice {
   case hotKey = "hot-key"
   static let what = "workload"
 
-  /// The word for one request, as children know it.
+  /// The word for one request in the protocol with children.
   var operation: String {
     switch self {
     case .resident, .hotKey: "get"
@@ -52,7 +52,7 @@ enum Workload: String, Choice {
     }
   }
 
-  /// Whether every key that is asked for is to be there.
+  /// Whether every key that is requested is in the cache.
   var holdsAllKeys: Bool {
     switch self {
     case .resident, .mixed, .hotKey: true
@@ -60,18 +60,18 @@ enum Workload: String, Choice {
     }
   }
 
-  /// Room for how many entries, when nothing is said.
+  /// The default room, in entries.
   func defaultCapacity(entries: Int) -> Int { holdsAllKeys ? entries : max(1, entries / 10) }
 }
 
 extension EvictionPolicy {
-  /// The policy that a word of the command line names, for a cache with or without a limit of cost.
+  /// The policy named by a word of the command line, for a cache with or without a cost limit.
   static func choose(_ word: String, hasCosts: Bool) throws -> EvictionPolicy {
     guard let known = EvictionPolicy(rawValue: word) else {
       throw Failure("unknown policy '\(word)'; there are \(list)")
     }
     guard hasCosts || !known.ordersByCost else {
-      throw Failure("policy '\(word)' needs costs: it is for replay --bytes")
+      throw Failure("policy '\(word)' needs costs; use it with replay --bytes")
     }
     return known
   }

@@ -2,7 +2,7 @@
 import Foundation
 import Synchronization
 
-/// Files and processes that must not outlive the program, also when it is interrupted.
+/// Files and processes that must not outlive the program, even when it is interrupted.
 final class Cleanup: @unchecked Sendable {
   // Unchecked: `signals` is never touched after creation.
   static let shared = Cleanup()
@@ -12,7 +12,7 @@ final class Cleanup: @unchecked Sendable {
 
   private init() {
     signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].map { number in
-      signal(number, SIG_IGN)  // the source takes its place
+      signal(number, SIG_IGN)  // the dispatch source handles it
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
         Cleanup.shared.removeAll()

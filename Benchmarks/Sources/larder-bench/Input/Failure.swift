@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The user's mistake: one line on stderr and exit status 2.
+/// A mistake of the user: one line on stderr and exit status 2.
 struct Failure: Error {
   let message: String
   init(_ message: String) { self.message = message }
 }
 
-/// Something that went wrong while measuring: one line on stderr and exit status 1.
+/// A problem while measuring: one line on stderr and exit status 1.
 struct Trouble: Error {
   let message: String
   init(_ message: String) { self.message = message }
@@ -19,7 +19,7 @@ func writeToStandardError(_ text: String) {
   text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
-/// Prints lines. `print` would not tell when nobody gets them.
+/// Prints lines. `print` would not report that nobody receives them.
 func printLines(_ lines: String...) throws {
   var text = Array((lines.joined(separator: "\n") + "\n").utf8)[...]
   while !text.isEmpty {
@@ -31,5 +31,5 @@ func printLines(_ lines: String...) throws {
   }
 }
 
-/// A line on stderr for the user to know.
+/// Writes a line for the user to stderr.
 func note(_ text: String) { writeToStandardError("larder-bench: \(text)\n") }

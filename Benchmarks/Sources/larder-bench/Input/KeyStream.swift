@@ -12,7 +12,7 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// A bijection that spreads consecutive numbers over all 64 bits: no two keys collide, and the
+/// A bijection that spreads consecutive numbers over all 64 bits. So no two keys collide, and the
 /// hottest keys are neighbours nowhere.
 @inline(__always)
 func scattered(_ number: UInt64) -> UInt64 {
@@ -22,8 +22,8 @@ func scattered(_ number: UInt64) -> UInt64 {
   return bits ^ (bits >> 31)
 }
 
-/// The keys of rank 0, 1, … `count` - 1 in an order without relation to the rank: the order in
-/// which set-ups insert them, so that popular entries do not lie side by side in memory.
+/// The keys of rank 0, 1, … `count` - 1, in an order that has no relation to the rank. Caches are
+/// filled in this order, so that popular entries do not lie side by side in memory.
 func shuffledKeys(_ count: Int, seed: UInt64) -> [UInt64] {
   var generator = SeededGenerator(seed: seed)
   return (0..<UInt64(count)).map(scattered).shuffled(using: &generator)
@@ -35,8 +35,9 @@ func uniformStream(over keys: Int, count: Int, seed: UInt64) -> [UInt64] {
   return (0..<count).map { _ in scattered(UInt64.random(in: 0..<UInt64(keys), using: &generator)) }
 }
 
-/// Requests whose key of rank r is drawn with probability proportional to 1 / (r + 1)^exponent.
-/// Exact: ranks come from the inverse of the whole cumulative distribution, not an approximation.
+/// Requests that draw the key of rank r with a probability proportional to 1 / (r + 1)^exponent.
+/// Exact: ranks come from the inverse of the whole cumulative distribution, not from an
+/// approximation.
 struct ZipfSampler {
   private let cumulative: [Double]
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The requests of one workload: the keys put before the clock starts, and those requested.
+/// The requests of one workload: the keys put before the clock starts, and the keys requested.
 struct KeyStreams {
   let fill: [UInt64]
   let stream: [UInt64]
 
-  /// - Parameter requests: How many the stream has at least; a measurement that wants more begins
-  ///   again at its start.
+  /// - Parameter requests: The least number of requests in the stream. A measurement that needs
+  ///   more begins again at its start.
   init(
     _ workload: Workload, _ distribution: Distribution, entries: Int, capacity: Int, requests: Int
   ) {
@@ -16,7 +16,7 @@ struct KeyStreams {
       fill = shuffledKeys(entries, seed: 4)
       stream = [UInt64](repeating: fill[fill.count / 2], count: requests)
     case .churn:
-      // New keys for ever: when the stream begins anew, its first keys have left long ago.
+      // New keys forever: when the stream begins again, its first keys have long left the cache.
       let count = max(requests, 8 * capacity)
       fill = (0..<UInt64(capacity)).map { scattered(UInt64(count) + $0) }
       stream = (0..<UInt64(count)).map(scattered)
@@ -26,13 +26,13 @@ struct KeyStreams {
         case .zipf: ZipfSampler(keys: entries).stream(count: requests, seed: 3)
         case .uniform: uniformStream(over: entries, count: requests, seed: 3)
         }
-      // Read-through caches fill themselves: with what was requested last, not with any keys.
+      // Read-through caches fill themselves with what was requested last, not with arbitrary keys.
       fill = workload == .readThrough ? stream : shuffledKeys(entries, seed: 4)
     }
   }
 }
 
-/// Numbers in a file of their own, for children to map.
+/// Numbers in a file, for children to map.
 struct NumberFile {
   let path: String
   let count: Int
@@ -47,7 +47,7 @@ struct NumberFile {
   }
 }
 
-/// A directory that is gone when the program ends, or is interrupted.
+/// A directory that is removed when the program ends or is interrupted.
 final class ScratchDirectory {
   let path: String
   private var files = 0

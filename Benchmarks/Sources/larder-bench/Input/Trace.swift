@@ -2,32 +2,32 @@
 import CZstd
 import Glibc
 
-/// A recorded workload: the keys in the order in which they were requested.
+/// A recorded workload: the keys, in the order in which they were requested.
 ///
-/// `NAME.u64.zst` holds one little-endian 64-bit key per request, `NAME.rec12.zst` the same
-/// followed by a 32-bit size in bytes.
+/// `NAME.u64.zst` holds one little-endian 64-bit key for each request. `NAME.rec12.zst` holds the
+/// same followed by a 32-bit size in bytes.
 struct Trace {
   /// The file's name without its ending.
   let name: String
   let path: String
   let keys: [UInt64]
-  /// As many as keys, or none.
+  /// As many as there are keys, or none.
   let sizes: [UInt32]
   let uniqueKeys: Int
-  /// The sum of sizes over all keys, each at its first appearance; nil without sizes.
+  /// The sum of the sizes of all keys, each at its first appearance; nil without sizes.
   let footprint: Int?
 
   init(path: String) throws {
     let ending = path.hasSuffix(".u64.zst") ? ".u64.zst" : ".rec12.zst"
     guard path.hasSuffix(ending) else {
-      throw Failure("\(path): a trace's name ends in .u64.zst or .rec12.zst")
+      throw Failure("\(path): the name of a trace must end in .u64.zst or .rec12.zst")
     }
     let isSized = ending == ".rec12.zst"
     let stride = isSized ? 12 : 8
     let bytes = try decompressed(path)
     guard !bytes.isEmpty else { throw Failure("\(path): the trace is empty") }
     guard bytes.count % stride == 0 else {
-      throw Failure("\(path): truncated: it ends within a request")
+      throw Failure("\(path): truncated: the file ends within a request")
     }
     let count = bytes.count / stride
     keys = bytes.withUnsafeBytes { raw in
@@ -56,10 +56,10 @@ struct Trace {
 private func decompressed(_ path: String) throws -> [UInt8] {
   var about = stat()
   guard stat(path, &about) != 0 || about.st_mode & S_IFMT == S_IFREG else {
-    throw Failure("\(path): is not a regular file")
+    throw Failure("\(path): this is not a regular file")
   }
   guard let file = fopen(path, "re") else {
-    throw Failure("\(path): cannot be read: \(String(cString: strerror(errno)))")
+    throw Failure("\(path): the file cannot be read: \(String(cString: strerror(errno)))")
   }
   defer { fclose(file) }
   guard let stream = ZSTD_createDStream() else { throw Failure("\(path): out of memory") }
@@ -75,7 +75,7 @@ private func decompressed(_ path: String) throws -> [UInt8] {
     try input.withUnsafeBytes { source in
       var from = ZSTD_inBuffer(src: source.baseAddress, size: read, pos: 0)
       var isFull = false
-      // A full chunk may leave output inside zstd although all input is taken.
+      // After a full chunk zstd may hold output although it has taken all input.
       while from.pos < from.size || isFull {
         try chunk.withUnsafeMutableBytes { target in
           var to = ZSTD_outBuffer(dst: target.baseAddress, size: target.count, pos: 0)
@@ -90,7 +90,7 @@ private func decompressed(_ path: String) throws -> [UInt8] {
     }
   }
   guard ferror(file) == 0 else {
-    throw Failure("\(path): cannot be read: \(String(cString: strerror(errno)))")
+    throw Failure("\(path): the file cannot be read: \(String(cString: strerror(errno)))")
   }
   guard wanted == 0 else { throw Failure("\(path): truncated: the zstd stream has no end") }
   return output

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// One implementation in a process of its own, which does its timing itself.
+/// One implementation in a process of its own, which does its own timing.
 final class Child {
   private let process = Process()
   private let input = Pipe()
@@ -9,7 +9,7 @@ final class Child {
   private var unread = Data()
   private let name: String
 
-  /// Starts the process. `settings` become `name=value` words; the set-up goes on until
+  /// Starts the process. `settings` become `name=value` words. The set-up goes on until
   /// ``ready()``.
   init(
     _ variant: Implementation.Variant, of implementation: Implementation,
@@ -33,7 +33,7 @@ final class Child {
 
   deinit {
     try? input.fileHandleForWriting.close()
-    // Its work is done; the destruction of a large cache is not waited for.
+    // Its work is done. Do not wait until it has destroyed a large cache.
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     Cleanup.shared.forget(child: process.processIdentifier)
@@ -70,7 +70,7 @@ final class Child {
 }
 
 extension CommandLine {
-  /// The running program's own file, also when it was found by PATH.
+  /// The file of the running program, even if it was found through PATH.
   static var executablePath: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? arguments[0]
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one implementation showed in a comparison: the better of its variants.
+/// The result of one implementation in a comparison: that of its best variant.
 struct Outcome {
   let implementation: Implementation
   let configuration: Configuration
@@ -10,7 +10,7 @@ struct Outcome {
   let timer: Double
   let spread: Double
   let isRefused: Bool
-  /// All variants and what they took, where there are several.
+  /// All variants and their times, if there are several.
   let variants: [(lock: String, judged: Double)]
 
   /// For tables.
@@ -18,12 +18,12 @@ struct Outcome {
 }
 
 /// Measures implementations side by side: A B C, B C A, …, each in a process of its own. Whatever
-/// slows the machine for a while meets all of them alike.
+/// slows the machine for a while affects all of them alike.
 struct Comparison {
   let configuration: Configuration
   let implementations: [Implementation]
   let method: Method
-  /// nil measures throughput; otherwise latency at this rate, 0 for a closed loop.
+  /// If nil, measures throughput; otherwise latency at this rate, 0 for a closed loop.
   var rate: Double?
 
   private var variants: [(Implementation, Implementation.Variant)] {
@@ -57,7 +57,7 @@ struct Comparison {
       }
     }
     var round = 0
-    // Repetitions that lie too far apart get as many again to come together.
+    // Repetitions that differ too much get as many again, to come closer together.
     while round < method.samples || round < 2 * method.samples && contenders.contains(where: isWide)
     {
       for turn in contenders.indices {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is measured: the same for every implementation of a comparison.
+/// What is measured, the same for every implementation of a comparison.
 struct Configuration {
   var workload: String
   var operation: String
@@ -19,7 +19,7 @@ struct Configuration {
   /// Every repetition takes the whole stream and begins with an empty cache.
   var isReplay = false
 
-  /// The words that children are started with.
+  /// The words on the command line of children.
   func settings(for implementation: Implementation) -> [String: String] {
     var words = [
       "operation": operation, "keys": keys.rawValue, "values": values.rawValue,
@@ -36,7 +36,7 @@ struct Configuration {
     return words
   }
 
-  /// What the line of progress calls it.
+  /// Its name in the line of progress.
   var label: String {
     let place = trace ?? workload
     let limit = "room for " + (costLimit > 0 ? "\(costLimit) bytes" : String(capacity))
@@ -45,7 +45,7 @@ struct Configuration {
   }
 }
 
-/// How often and how strictly.
+/// How often to measure, and how strictly to judge.
 struct Method {
   static let options: Set<String> = ["--samples", "--operations", "--max-spread"]
   static let flags: Set<String> = ["--accept-spread"]
@@ -78,6 +78,6 @@ struct Method {
     return arguments
   }
 
-  /// Requests that a stream needs, so that neither branch predictors nor caches learn it by heart.
+  /// Requests a stream needs so that neither branch predictors nor the processor's caches learn it.
   var requests: Int { 4 * operations }
 }

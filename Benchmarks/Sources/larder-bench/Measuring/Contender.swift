@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One variant of an implementation in a comparison: its process, where it is in the stream, and
-/// what it has shown so far.
+/// One variant of an implementation in a comparison: its process, its position in the stream, and
+/// its results so far.
 final class Contender {
   let implementation: Implementation
   let variant: Implementation.Variant
@@ -27,7 +27,7 @@ final class Contender {
 
   func ready() throws { try child.ready() }
 
-  /// Decides how much a repetition is, by a small one.
+  /// Measures a small repetition to decide how long a full one is.
   func probe(atMost most: Int) throws {
     if configuration.isReplay {
       operations = configuration.stream.count
@@ -45,8 +45,8 @@ final class Contender {
   func warmUp() throws { _ = try round() }
   func sample() throws { try series.add(try round()) }
 
-  /// One repetition with every operation's own time. `rate` is in operations a second, 0 for a
-  /// closed loop.
+  /// One repetition that times every operation. `rate` is in operations a second, or 0 for a closed
+  /// loop.
   func sampleLatency(rate: Double) throws {
     let seconds = 1.0
     if rate > 0 { operations = min(operations, max(1024, Int(rate * seconds))) }
@@ -64,7 +64,7 @@ final class Contender {
 
   private func round() throws -> ChildReply { try child.perform("round \(next())") }
 
-  /// The part of the stream that is next: its start, its length, and the requests before the clock.
+  /// The next part of the stream: its start, its length, and the requests before the clock starts.
   private func next() -> String {
     let lead = configuration.isReplay ? 0 : min(operations / 8, 1 << 15) / 64 * 64
     if position + lead + operations > configuration.stream.count { position = 0 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long single operations took: the buckets that children report, added up.
+/// The times of single operations: the buckets that children report, added up.
 struct LatencyCurve {
   private var counts: [Double: Double] = [:]
   private(set) var total = 0.0
@@ -18,7 +18,7 @@ struct LatencyCurve {
     Int(counts.reduce(0) { $0 + ($1.key > nanoseconds ? $1.value : 0) })
   }
 
-  /// The nanoseconds that these shares (ascending) of all operations do not exceed.
+  /// The nanoseconds that these shares of all operations, in ascending order, do not exceed.
   func percentiles(_ fractions: [Double]) -> [Double] {
     var seen = 0.0
     var left = fractions[...]

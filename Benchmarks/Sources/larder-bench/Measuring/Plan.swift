@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Workloads to be measured side by side: which, with what, and how many at a time.
+/// The workloads to measure side by side: which implementations, which settings, how many at a
+/// time.
 struct Plan {
   var workloads: [Workload]
   var implementations: [Implementation]
@@ -13,23 +14,23 @@ struct Plan {
   var capacity: Int?
   var policy: String?
   var shards: Int?
-  /// nil measures throughput; otherwise latency at this rate, 0 for a closed loop.
+  /// If nil, measures throughput; otherwise latency at this rate, 0 for a closed loop.
   var rate: Double?
 
-  /// Refuses more entries, and keys in streams, than the machine's memory can hold at once.
+  /// Refuses more entries, and more keys in streams, than the machine's memory can hold at once.
   func refuseBeyondMemory(_ workload: Workload) throws {
     let capacity = capacity ?? workload.defaultCapacity(entries: entries)
     let caches = implementations.filter { $0.workloads.contains(workload) }
       .reduce(0) { $0 + $1.variants.count }
-    // Churn holds as many as there is room for, however many keys are named; the weights of Zipf's
-    // law are a number for each key.
+    // Churn holds as many entries as there is room for, however many keys there are. The weights of
+    // Zipf's law are one number for each key.
     let held = workload == .churn ? capacity : min(entries, capacity)
     let stream = method.requests + (workload == .churn ? 8 * capacity : entries)
     try Arguments.refuseBeyondMemory(entries: held, caches: caches, numbers: stream)
   }
 
-  /// Measures everything. Implementations that cannot be had or have no such workload are left out,
-  /// and named in `results`.
+  /// Measures everything. Leaves out implementations that are not available or have no such
+  /// workload, and names them in `results`.
   func outcomes(_ results: inout Results, _ progress: Progress) throws -> [Outcome] {
     let scratch = try ScratchDirectory()
     let available = RivalPrograms.available(implementations, &results)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The rivals written in other languages: programs that `Benchmarks/Rivals/build` makes from source
-/// when they are first wanted, with packages that may or may not be installed.
+/// The rivals in other languages: programs that `Benchmarks/Rivals/build` makes from source when
+/// they are first needed, with packages that may or may not be installed.
 enum RivalPrograms {
-  /// Builds what can be built. What cannot is named on stderr, with the line that brings it.
+  /// Builds what can be built. Names the others on stderr, each with the command that installs what
+  /// it needs.
   static func available(
     _ implementations: [Implementation], _ results: inout Results
   ) -> [Implementation] {
@@ -21,7 +22,7 @@ enum RivalPrograms {
     }
   }
 
-  /// The program of `implementation`, built if need be.
+  /// The program of `implementation`, built if necessary.
   static func path(of implementation: Implementation) throws -> String {
     let build = Process()
     build.executableURL = URL(fileURLWithPath: try benchmarksPath("Rivals/build"))
@@ -39,8 +40,8 @@ enum RivalPrograms {
   }
 }
 
-/// A file of the directory Benchmarks. `Benchmarks/run` names the directory; without it, it is
-/// looked for around the working directory and the program.
+/// A file in the directory Benchmarks. `Benchmarks/run` names the directory. Otherwise this looks
+/// for it around the working directory and the program.
 func benchmarksPath(_ file: String) throws -> String {
   var candidates = [file, "Benchmarks/" + file]
   if let root = ProcessInfo.processInfo.environment["LARDER_BENCHMARKS"] {
@@ -52,7 +53,7 @@ func benchmarksPath(_ file: String) throws -> String {
     candidates.append(directory.appendingPathComponent(file).path)
   }
   guard let found = candidates.first(where: FileManager.default.isReadableFile(atPath:)) else {
-    throw Failure("\(file) is not here; run Benchmarks/run")
+    throw Failure("\(file) is missing; start this program with Benchmarks/run")
   }
   return found
 }

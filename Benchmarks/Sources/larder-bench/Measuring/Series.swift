@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What one repetition took, in nanoseconds per operation.
+/// The time of one repetition, in nanoseconds for each operation.
 struct Sample {
   let wall: Double
   let cpu: Double
@@ -12,7 +12,7 @@ struct Series {
   var samples: [Sample] = []
   var operations = 0
   var hits = 0
-  /// The costs of requests that hit; nil when the child does not add them up.
+  /// The costs of requests that hit; nil if the child does not add them up.
   var hitCosts: Int? = 0
 
   var medianWall: Double { median(samples.map(\.wall)) }
@@ -21,7 +21,7 @@ struct Series {
   var minimumCPU: Double { samples.map(\.cpu).min()! }
   var hitRatio: Double { Double(hits) / Double(operations) }
 
-  /// How far the middle half of the repetitions lies apart, as a share of the median.
+  /// The width of the middle half of the repetitions, as a share of the median.
   func spread(threads: Int) -> Double {
     let sorted = samples.map { Self.countsCPU(threads) ? $0.cpu : $0.wall }.sorted()
     guard sorted.count > 2 else { return 0 }
@@ -31,15 +31,16 @@ struct Series {
   /// The figure by which variants and claims are compared.
   func judged(threads: Int) -> Double { Self.countsCPU(threads) ? medianCPU : medianWall }
 
-  /// As long as every thread can have a core, processor time counts: it leaves out the neighbours.
-  /// More threads than cores wait for each other, which only the wall time shows.
+  /// If every thread can have a core, processor time counts, because it leaves out the neighbours.
+  /// If there are more threads than cores they wait for each other, and only the wall time shows
+  /// that.
   private static func countsCPU(_ threads: Int) -> Bool {
     threads <= ProcessInfo.processInfo.activeProcessorCount
   }
 
   mutating func add(_ reply: ChildReply) throws {
     guard let count = reply.operations, let wall = reply.wallNs, let cpu = reply.cpuNs else {
-      throw Trouble("a child did not say what it measured")
+      throw Trouble("a child did not report what it measured")
     }
     samples.append(Sample(wall: wall / Double(count), cpu: cpu / Double(count)))
     operations += count
@@ -50,7 +51,7 @@ struct Series {
 
 func median(_ values: [Double]) -> Double { quantile(values.sorted(), 0.5) }
 
-/// Between neighbours, as R's default does it.
+/// Interpolates between neighbours, like R's default.
 private func quantile(_ sorted: [Double], _ fraction: Double) -> Double {
   let place = fraction * Double(sorted.count - 1)
   let below = Int(place)

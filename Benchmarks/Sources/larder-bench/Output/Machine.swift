@@ -26,7 +26,7 @@ struct Machine {
     loadAverage = getloadavg(&load, 1) == 1 ? load[0] : .nan
   }
 
-  /// For captions.
+  /// A text for captions.
   var sentence: String {
     "\(date.prefix(10)), \(processor), \(cores) cores, \(kernel), \(compiler), "
       + "jemalloc \(jemalloc.map { String($0.prefix { $0 != "-" }) } ?? "off"), "
@@ -49,7 +49,7 @@ struct Machine {
     let said = String(
       decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     swift.waitUntilExit()
-    // "Swift version 6.3.1 (swift-6.3.1-RELEASE)", on some systems after more words.
+    // "Swift version 6.3.1 (swift-6.3.1-RELEASE)", after other words on some systems.
     guard let version = said.range(of: "Swift version ") else { return "Swift" }
     return "Swift " + said[version.upperBound...].prefix { $0 != " " && $0 != "\n" }
   }()

@@ -2,12 +2,12 @@
 import CBench
 import Glibc
 
-/// One line on stderr that says what is being measured and how long the rest will take.
+/// One line on stderr that tells what is being measured and how long the rest will take.
 ///
-/// The work is announced first, as a number of units per label; the time left follows from what
-/// units of the same label took so far. On a terminal the line is rewritten in place and cleared at
-/// the end; elsewhere (a file, CI) it is an ordinary line every few seconds. It never takes part in
-/// what is being measured: that happens in other processes, while this one waits.
+/// The work is announced first, as a number of units for each label. The time left is estimated
+/// from earlier units of the same label. On a terminal the line is rewritten in place and cleared
+/// at the end. Elsewhere (a file, CI) it is an ordinary line every few seconds. It does not disturb
+/// the measurement, which happens in other processes while this one waits.
 final class Progress {
   private struct Work {
     var left = 0
@@ -61,7 +61,7 @@ final class Progress {
     writeToStandardError(isTerminal ? "\r\u{1B}[K\(line)" : "\(line)\n")
   }
 
-  /// Labels not yet tried count as the mean of all others; nil before anything is known.
+  /// A label not yet tried counts as the mean of all others. nil before anything is known.
   private var secondsLeft: Double? {
     let done = work.values.reduce(0) { $0 + $1.done }
     if done == 0 { return nil }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Everything that a command found, on its way to a JSON file.
+/// The results of a command, on their way to a JSON file.
 ///
 /// The file is a list of objects. The first is the header: `machine`, `kernel`, `compiler`,
 /// `jemalloc`, `date`, `loadAverage`, `command`, `skipped` (what was not measured, and why) and
-/// `details`, which holds for every row, in their order, what a row has no place for: minima, the
-/// spread, the lock that counted, points of curves. All others are rows.
+/// `details`. The details hold, for every row in order, what a row has no place for: minima, the
+/// spread, the lock that counted, points of curves. All other objects are rows.
 struct Results {
   private let machine = Machine()
   private let path: String?
   var rows: [Row] = []
   private(set) var skipped: [String] = []
 
-  /// - Parameter path: Where to write; a link is followed. That it can be written is found out now,
-  ///   not after an hour.
+  /// - Parameter path: Where to write. A link is followed. Whether the file can be written is
+  ///   checked now, not after an hour.
   init(path: String?) throws {
     let file = path.map(Self.target)
     self.path = file?.path
     guard let path, let file else { return }
-    // The file is put in the place of what is there, which must not be a device or a directory.
+    // The new file replaces the old one, which must not be a device or a directory.
     let kind = try? FileManager.default.attributesOfItem(atPath: file.path)[.type]
     let isRegular = (kind as? FileAttributeType).map { $0 == .typeRegular }
     guard isRegular != false, !path.hasSuffix("/") else {
@@ -33,7 +33,7 @@ struct Results {
     }
   }
 
-  /// The file that `path` names, or a link there leads to, whether or not there is one yet.
+  /// The file that `path` names, or to which a link there leads, whether or not it exists yet.
   private static func target(of path: String) -> URL {
     var file = URL(fileURLWithPath: path)
     for _ in 0..<32 {  // as many links as the system follows, or fewer
@@ -47,38 +47,38 @@ struct Results {
 
   private static func draft(of path: String) -> String { "\(path).\(getpid()).part" }
 
-  /// Says on stderr, once, and in the header what is not measured.
+  /// Reports once on stderr, and in the header, what is not measured.
   mutating func skip(_ reason: String) {
     if skipped.contains(reason) { return }
     note(reason)
     skipped.append(reason)
   }
 
-  /// True when the implementation can do that; otherwise it is skipped.
+  /// Whether the implementation can do this. If not, it is skipped.
   mutating func accepts(_ implementation: Implementation, for workload: Workload) -> Bool {
     if implementation.workloads.contains(workload) { return true }
     skip("\(implementation.name) is skipped: it has no \(workload.rawValue)")
     return false
   }
 
-  /// True when the implementation can be shared by so many threads; otherwise it is skipped.
+  /// Whether this number of threads can share the implementation. If not, it is skipped.
   mutating func accepts(_ implementation: Implementation, onThreads threads: Int) -> Bool {
     if threads == 1 || implementation.name != "larder-batch" { return true }
     skip("\(implementation.name) is skipped on \(threads) threads: it is measured on one")
     return false
   }
 
-  /// Writes the file, and prints the table and what is to be said of it and of the machine.
+  /// Writes the file, then prints the table and the notes on it and on the machine.
   func publish(_ table: String, _ remarks: String...) throws {
     guard !rows.isEmpty else { throw Trouble("nothing was measured") }
-    // The file first: what becomes of stdout shall not cost it.
+    // The file comes first, so that trouble with stdout cannot cost it.
     try write()
     let remarks = (remarks + [machine.sentence]).map { "(\($0))" }
     try printLines(table, "", remarks.joined(separator: "\n"))
   }
 
-  /// Puts the file in its place at once: no reader finds half of it, and no interruption leaves
-  /// half of it.
+  /// Replaces the file in one step, so that neither a reader nor an interruption ever sees half of
+  /// it.
   private func write() throws {
     guard let path else { return }
     let lines = ([header] + rows.map(\.json)).map { "  " + $0.encoded }
@@ -91,7 +91,7 @@ struct Results {
     else { throw Trouble("\(path) cannot be written: \(String(cString: strerror(errno)))") }
   }
 
-  /// The lines of stderr that say which rows were refused. Returns whether there are any.
+  /// Writes to stderr which rows were refused. Returns whether there are any.
   func complainAboutSpread(_ method: Method) -> Bool {
     var isRefused = false
     for row in rows {

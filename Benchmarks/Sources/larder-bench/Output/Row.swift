@@ -2,7 +2,7 @@
 import Larder
 import PolicyFacts
 
-/// One line of results. What was not measured is nil, and null in JSON.
+/// One line of results. Values that were not measured are nil, and null in JSON.
 struct Row {
   var workload: String
   var trace: String?
@@ -20,9 +20,9 @@ struct Row {
   var percentiles: Percentiles?
   var hitRatio: Double?
   var bytesPerEntry: Double?
-  /// By the allocator's own count; in JSON one of the details.
+  /// By the allocator's own count. In JSON it is one of the details.
   var allocatedBytesPerEntry: Double?
-  /// What has no place of its own in a row; see ``Results``.
+  /// Values without a column of their own; see ``Results``.
   var details: [(String, JSON)] = []
 
   struct Percentiles {
@@ -56,7 +56,7 @@ struct Row {
 }
 
 extension Row {
-  /// What is known of every outcome of a comparison. Times of refused ones stay nil.
+  /// What is known of every outcome of a comparison. The times of refused ones stay nil.
   init(_ outcome: Outcome) {
     let configuration = outcome.configuration
     self.init(

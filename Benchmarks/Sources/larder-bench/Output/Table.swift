@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A Markdown table whose columns also line up as plain text. The first column is text, as are
-/// those named in `textColumns`; all others are aligned to the right.
+/// A Markdown table whose columns also line up as plain text. The first column is text, and so are
+/// those in `textColumns`. All others are aligned to the right.
 struct Table {
   private let header: [String]
   private let textColumns: Set<String>
@@ -42,7 +42,7 @@ func fixed(_ value: Double, _ decimals: Int) -> String {
   String(format: "%.\(decimals)f", value)
 }
 
-/// A duration with three or so significant digits and its unit.
+/// A duration with about three significant digits and its unit.
 func duration(_ nanoseconds: Double) -> String {
   switch nanoseconds {
   case ..<10_000: fixed(nanoseconds, 0) + " ns"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The LRU that tutorials teach: a dictionary from keys to nodes, the nodes being objects on a
-/// doubly linked list, everything under one lock. It is correct and the usual choice.
+/// The LRU that tutorials teach: a dictionary from keys to nodes, which are objects on a doubly
+/// linked list, everything under one lock. It is correct and the usual choice.
 final class ClassLRU<Key, Value, Lock>: Rival
 where
   Key: RequestKey, Value: Measurable,
@@ -22,7 +22,7 @@ where
 
 /// The unguarded part of ``ClassLRU``.
 struct NodeList<Key: Hashable, Value> {
-  // Both links are strong: a weak back link is what tutorials show, and costs much more.
+  // Both links are strong. Tutorials show a weak back link, which costs much more.
   final class Node {
     let key: Key
     var value: Value
@@ -42,7 +42,7 @@ struct NodeList<Key: Hashable, Value> {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Cycles of links would leak, and a chain of nodes would be destroyed recursively.
+  /// Cycles of links would leak, and a long chain of nodes would be destroyed recursively.
   mutating func cutLinks() {
     while let node = head {
       head = node.next

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A `Dictionary` under a lock, which evicts nothing: the least a shared cache can cost, and the
-/// hit ratio that unlimited memory would buy.
+/// A `Dictionary` under a lock, which evicts nothing. It shows the least that a shared cache can
+/// cost, and the hit ratio that unlimited memory would buy.
 final class DictionaryCache<Key, Value, Lock>: Rival
 where
   Key: RequestKey, Value: Measurable,

@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 
 /// A lock and the state it protects. The hand-written rivals are generic over it, because neither
-/// lock is the better one everywhere: `Mutex` is faster alone, and on Linux it collapses when
-/// more threads want it than there are cores.
+/// lock is better everywhere. `Mutex` is faster on one thread, and on Linux it collapses when more
+/// threads want it than there are cores.
 protocol Guard<State>: ~Copyable, Sendable {
   associatedtype State
   init(_ state: sending State)
@@ -13,7 +13,7 @@ protocol Guard<State>: ~Copyable, Sendable {
 
 /// `Synchronization.Mutex`, stored inline in whatever holds it.
 struct MutexGuard<State>: ~Copyable, Guard {
-  /// Keys and values of rivals are Sendable; lists of nodes are not, and never leave the lock.
+  /// Keys and values of rivals are Sendable. Lists of nodes are not, and never leave the lock.
   private struct Protected: @unchecked Sendable { var state: State }
   private struct Carried<Result>: @unchecked Sendable { let result: Result }
 
@@ -27,7 +27,7 @@ struct MutexGuard<State>: ~Copyable, Guard {
   }
 }
 
-/// Foundation's `NSLock` beside its state. The state is reached by a pointer, which spares it the
+/// Foundation's `NSLock` beside its state. A pointer leads to the state, which avoids the
 /// exclusivity checks that properties of a class would have.
 struct NSLockGuard<State>: ~Copyable, Guard, @unchecked Sendable {
   private let lock = NSLock()

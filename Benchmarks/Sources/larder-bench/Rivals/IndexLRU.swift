@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The LRU that a careful engineer writes: nodes in one array, linked by indices, so that neither
-/// a hit nor an eviction allocates or counts references of nodes.
+/// The LRU that a careful engineer writes: nodes in one array, linked by indices. Neither a hit nor
+/// an eviction allocates, or counts references to nodes.
 final class IndexLRU<Key, Value, Lock>: Rival
 where
   Key: RequestKey, Value: Measurable,
@@ -21,7 +21,7 @@ where
   }
 }
 
-/// The unguarded part of ``IndexLRU``. A full list reuses the slot of its oldest node.
+/// The unguarded part of ``IndexLRU``. A full list reuses the array element of its oldest node.
 struct IndexList<Key: Hashable, Value> {
   private struct Node {
     var key: Key

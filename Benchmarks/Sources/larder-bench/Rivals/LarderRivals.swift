@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// Larder as its users write it: limits, `value(forKey:)`, `insert`, everything else by default.
+/// Larder as its users write it: limits, `value(forKey:)`, `insert`, and defaults for everything
+/// else.
 struct LarderRival<Key: RequestKey, Value: Measurable>: Rival {
   let cache: Cache<Key, Value>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A key that NSCache can hold: NSCache takes objects only, so its users box numbers and strings.
+/// A key that NSCache can hold. NSCache takes objects only, so its users box numbers and strings.
 protocol ObjectKey {
   associatedtype Object: NSObject
   var object: Object { get }
@@ -32,11 +32,11 @@ extension Payload: ObjectValue {
   static func number(in boxed: Payload) -> UInt64 { boxed.number }
 }
 
-/// Foundation's NSCache with its limits. Costs are given only where the workload has some: without
+/// Foundation's NSCache with its limits. It receives costs only if the workload has some: without
 /// costs an insertion into swift-corelibs-foundation's list, which is sorted by cost, stays O(1).
-/// The boxing of keys and numbers is part of what its users pay.
+/// Its users pay for the boxing of keys and numbers, so the boxing is timed.
 struct NSCacheRival<Key: RequestKey, Value: Measurable>: Rival, @unchecked Sendable {
-  // Unchecked: NSCache is documented as thread-safe, its declaration does not say so.
+  // Unchecked: NSCache is documented as thread-safe, but its declaration does not say so.
   private let cache = NSCache<Key.Object, Value.Boxed>()
 
   init(_ limits: Limits) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 
-/// An implementation under measurement.
+/// An implementation to measure.
 ///
-/// Every implementation is driven by the same generic loops (Steps.swift), which the compiler
-/// specialises for each: no implementation pays for dynamic dispatch that another does not.
+/// The same generic loops (Steps.swift) drive every implementation, and the compiler specialises
+/// them for each. So no implementation pays for dynamic dispatch that another avoids.
 protocol Rival<Key, Value>: Sendable {
   associatedtype Key: RequestKey
   associatedtype Value: Measurable
 
   init(_ limits: Limits)
 
-  /// Looks `key` up as the implementation's users do, and reads a number out of the value found.
+  /// Looks `key` up as the implementation's users do, and reads a number from the value found.
   func read(_ key: Key) -> UInt64?
   func put(_ value: Value, for key: Key)
-  /// As `put`, telling what the entry costs where the implementation wants to know.
+  /// Like `put`, with the cost of the entry for implementations that use it.
   func put(_ value: Value, for key: Key, cost: Int)
 }
 
@@ -23,7 +23,7 @@ extension Rival {
   func put(_ value: Value, for key: Key, cost: Int) { put(value, for: key) }
 }
 
-/// What a cache is told when it is made.
+/// The settings of a cache.
 struct Limits {
   var capacity: Int  // entries; 0 for no limit
   var costLimit: Int  // 0 for no limit
@@ -56,8 +56,8 @@ extension String: RequestKey {
   }
 }
 
-/// A value that can be made for a request and from which a number can be read, so that no lookup
-/// can be optimised away.
+/// A value that can be made for a request, and from which a number can be read so that the
+/// optimizer drops no lookup.
 protocol Measurable: Sendable, ObjectValue {
   init(_ number: UInt64)
   var number: UInt64 { get }

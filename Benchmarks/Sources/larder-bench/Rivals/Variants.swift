@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generic work to be done with one implementation.
+/// Generic work to do with one implementation.
 protocol RivalVisitor {
   func visit<R: Rival>(_ type: R.Type) throws
 }
 
-/// Calls `visitor` with the Swift type behind a variant's name: the way from a word to code that is
-/// specialised for one implementation. Which names there are is said in Catalog.swift.
+/// Calls `visitor` with the Swift type for a variant's name. This leads from a word to code that is
+/// specialised for one implementation. Catalog.swift lists the names.
 func withRival(
   _ variant: String, keys: KeyKind, values: ValueKind, _ visitor: some RivalVisitor
 ) throws {
@@ -35,6 +35,6 @@ private func visit<Key: RequestKey, Value: Measurable>(
   case "class-lru-nslock": try visitor.visit(ClassLRU<Key, Value, NSLockGuard<Nodes>>.self)
   case "index-lru-mutex": try visitor.visit(IndexLRU<Key, Value, MutexGuard<List>>.self)
   case "index-lru-nslock": try visitor.visit(IndexLRU<Key, Value, NSLockGuard<List>>.self)
-  default: throw Failure("there is no variant '\(variant)' in this program")
+  default: throw Failure("this program has no variant '\(variant)'")
   }
 }
