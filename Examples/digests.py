@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the SHA-256 of files, and reads none of them twice while it is the same: by device, inode,
-size and time of change, so that hard links, and files named again, come from the cache.
+"""Prints the SHA-256 of files, and reads no file twice while it is unchanged. Files are known by
+device, inode, size and time of change, so hard links and repeated names come from the cache.
 
     digests.py FILE...        needs liblarder.so where the loader finds it, or in LARDER_LIBRARY
 """

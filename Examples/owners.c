@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* owners.c — lists the files of directories with their owners' names, as ls -l does. Asking the
- * system for a name may read files or ask a server, and few users own most files: a cache.
+/* owners.c — lists the files of directories with their owners' names, as ls -l does. The system may
+ * have to read files or ask a server for a name, and few users own most files, so it caches names.
  *
  *     cc owners.c $(pkg-config --cflags --libs larder) -o owners && ./owners /usr/bin /etc */
 #define _DEFAULT_SOURCE
@@ -15,7 +15,7 @@
 
 static larder_cache *names;
 
-/* Writes the name of a user into `name`, whose room is `room`. */
+/* Writes the name of a user into `name`, which has room for `room` bytes. */
 static void find_name(uid_t user, char *name, size_t room) {
   uint64_t size;
   if (larder_read(names, &user, sizeof user, name, room, &size) == LARDER_OK) return;
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) list(argv[i]);
   larder_statistics statistics = {.size = sizeof statistics};
   larder_get_statistics(names, &statistics);
-  fprintf(stderr, "%" PRIu64 " names were at hand, %" PRIu64 " were asked for\n", statistics.hits,
+  fprintf(stderr, "%" PRIu64 " names were in the cache, %" PRIu64 " were not\n", statistics.hits,
           statistics.misses);
   larder_destroy(names);
   return 0;

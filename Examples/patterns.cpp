@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* patterns.cpp — says which of the given lines match which regular expressions. Compiling an
- * expression is slow and matching fast, so compiled ones are kept; C++17 looks after their lives.
+ * expression is slow and matching is fast, so it caches compiled ones. C++17 manages their lives.
  *
  *     c++ -std=c++17 patterns.cpp $(pkg-config --cflags --libs larder) -o patterns
  *     printf '%s\n' '^a+b' aab '^a+b' ba | ./patterns        expression, line, expression, line */
