@@ -27,10 +27,10 @@ larder_value *_Nullable lrdc_find_slowly(larder_cache *cache, const lrdc_key *ke
 /// is left.
 LRD_INLINE bool lrdc_matches_object(const larder_cache *cache, lrd_lane *lane,
                                     const lrd_entry *entry, const lrdc_key *key) {
-  if (!lrd_entry_may_match(entry, key->hash) || !lrd_loan_open(lane)) return false;
+  if (!lrd_entry_may_match(entry, key->hash) || !lrd_loan_pin(lane)) return false;
   uint32_t applied = lrd_lane_applied(lane);
   bool same = lrdc_key_matches(cache, key, lrdc_value_of(entry));
-  lrd_loan_close(lane);
+  lrd_loan_unpin(lane);
   lrd_lane_found_at(lane, applied);
   return same;
 }

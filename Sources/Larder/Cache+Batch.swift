@@ -28,7 +28,7 @@ extension Cache {
             (results + place).initialize(to: entry.value(of: Layout.self).pointee)
           }
           for _ in 0..<loans {
-            lrd_loan_close(lane)
+            lrd_loan_unpin(lane)
             lrd_loan_end(lane)
           }
           count += width
@@ -58,7 +58,7 @@ extension Cache {
       group[place].entry = entry
       lrd_prefetch_entry(entry, Layout.valueOffset + MemoryLayout<Value>.size)
       // The group is no larger than the number of loans left, so this one succeeds.
-      _ = lrd_loan_open(lane)
+      _ = lrd_loan_pin(lane)
       loans += 1
     }
     return loans

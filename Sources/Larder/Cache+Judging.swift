@@ -18,7 +18,7 @@ extension Cache {
 
     init(of entry: StoredEntry) {
       self.entry = entry
-      place = lrd_entry_place(entry)
+      place = lrd_entry_hash48(entry)
       key = entry.key(of: Layout.self).pointee
     }
   }
@@ -49,7 +49,7 @@ extension Cache {
       lrd_shard_leave(core, shard)
       return false
     }
-    let place = lrd_entry_place(entry)
+    let place = lrd_entry_hash48(entry)
     // While the loan lasts the slot cannot be used again, so the same address below means the same
     // value. Without a loan the address alone must do.
     var loan = lrd_lend_locked(lane, shard, entry) ? lane : nil
@@ -60,7 +60,7 @@ extension Cache {
     lrd_shard_leave(core, shard)
     func endLoan() -> Bool {
       guard let lane = loan.take() else { return false }
-      lrd_loan_close(lane)
+      lrd_loan_unpin(lane)
       lrd_loan_end(lane)
       return true
     }

@@ -52,9 +52,9 @@ extension Cache {
         lrd_miss(lane)
         return nil
       }
-      if matches(entry, key, hash, lane) && lrd_loan_open(lane) {
+      if matches(entry, key, hash, lane) && lrd_loan_pin(lane) {
         defer {
-          lrd_loan_close(lane)
+          lrd_loan_unpin(lane)
           lrd_loan_end(lane)
         }
         lrd_hit(core, lane, entry, hash)
@@ -125,10 +125,10 @@ extension Cache {
     _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64, _ lane: OpaquePointer
   ) -> Bool {
     if KeyHasher<Key>.isWord || Key.self == String.self { return hasKey(entry, key, hash) }
-    guard lrd_loan_open(lane) else { return false }
+    guard lrd_loan_pin(lane) else { return false }
     let applied = lrd_lane_applied(lane)
     defer {
-      lrd_loan_close(lane)
+      lrd_loan_unpin(lane)
       lrd_lane_found_at(lane, applied)
     }
     return hasKey(entry, key, hash)

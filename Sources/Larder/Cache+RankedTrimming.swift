@@ -93,7 +93,7 @@ extension Cache {
       },
       where: { entry in
         if let rank = rank(entry) {
-          list.append(Listed(entry: entry, place: lrd_entry_place(entry), rank: rank))
+          list.append(Listed(entry: entry, place: lrd_entry_hash48(entry), rank: rank))
         }
         return false
       })

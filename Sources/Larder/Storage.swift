@@ -26,7 +26,7 @@ import CLarder
   /// Ends the loan, which must be the thread's latest.
   @usableFromInline mutating func endLoan() {
     guard let (_, lane) = lent.take() else { return }
-    lrd_loan_close(lane)
+    lrd_loan_unpin(lane)
     lrd_loan_end(lane)
   }
 }
@@ -55,7 +55,7 @@ extension Cache {
   /// Ends the loan of a stored entry.
   func endLending(_ storage: inout Storage) {
     guard let (entry, lane) = storage.lent else { return }
-    let place = lrd_entry_place(entry)
+    let place = lrd_entry_hash48(entry)
     storage.endLoan()
     lookAfter(entry, place, lane)
   }

@@ -108,9 +108,9 @@ uint64_t lrdt_shard_retired(lrd_shard *shard) {
   return count;
 }
 
-uint64_t lrdt_shard_proven(lrd_shard *shard) {
+uint64_t lrdt_shard_scanned(lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
-  uint64_t count = shard->limbo.batch.count;
+  uint64_t count = shard->limbo.scanned.count;
   if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   return count;
 }
@@ -140,8 +140,8 @@ void lrdt_table_leave(lrd_lane *lane) {
 uint64_t lrdt_table_read(const lrd_table *table) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < table->buckets; i++) {
-    for (int slot = 0; slot < LRD_BUCKET_SLOTS; slot++)
-      sum += atomic_load_explicit(&table->bucket[i].slots[slot], memory_order_relaxed);
+    for (int slot = 0; slot < LRD_BUCKET_CELLS; slot++)
+      sum += atomic_load_explicit(&table->bucket[i].cells[slot], memory_order_relaxed);
   }
   return sum;
 }

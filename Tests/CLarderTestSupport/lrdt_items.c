@@ -55,21 +55,21 @@ static const char *check_under_lock(lrd_shard *shard, const lrdt_item *item, con
 
 /// The slot that holds the item, and whether a reader could have noticed that it is another one.
 static const char *check_place(lrd_table *root, lrdt_item *item) {
-  lrd_place place;
-  bool found = lrd_table_find_locked(root, item->entry, item->hash, &place);
+  lrd_cell cell;
+  bool found = lrd_table_find_locked(root, item->entry, item->hash, &cell);
   if (found != item->present) return "lrd_table_find_locked";
   if (lrd_table_holds_locked(root, item->entry, item->hash) != item->present)
     return "lrd_table_holds_locked";
   if (!found) return NULL;
-  uint64_t word = atomic_load_explicit(place.slot, memory_order_relaxed);
+  uint64_t word = atomic_load_explicit(cell.cell, memory_order_relaxed);
   if (lrd_table_entry(word) != item->entry || word >> LRD_ADDRESS_BITS != lrd_table_tag(item->hash))
     return "the slot's word";
-  if (item->slot && item->slot != (const void *)place.slot &&
+  if (item->slot && item->slot != (const void *)cell.cell &&
       atomic_load_explicit(&item->head->link, memory_order_relaxed) == item->link)
     return "a move no reader can notice";
-  item->slot = (const void *)place.slot;
-  item->head = place.head;
-  item->link = atomic_load_explicit(&place.head->link, memory_order_relaxed);
+  item->slot = (const void *)cell.cell;
+  item->head = cell.head;
+  item->link = atomic_load_explicit(&cell.head->link, memory_order_relaxed);
   return NULL;
 }
 

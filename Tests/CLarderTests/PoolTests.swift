@@ -114,17 +114,17 @@ struct PoolTests {
   func reservePageOfALargePool(bytes: Int) {
     let pool = CheckedPool(entryBytes: bytes, alignment: 8)
     let page = 2 << 20
-    while !lrd_pool_wants_spare(pool.pool) {
+    while !lrd_pool_wants_reserve(pool.pool) {
       pool.take(64)
       #expect(pool.bytes < 9 * page)
     }
     let before = (bytes: pool.bytes, pages: pool.pages)
     #expect(!lrd_pool_prepare(pool.pool, UInt64(before.bytes / pool.stride)))
     #expect(pool.bytes == before.bytes, "so many slots are enough")
-    #expect(!lrd_pool_wants_spare(pool.pool))
+    #expect(!lrd_pool_wants_reserve(pool.pool))
 
     while pool.pages == before.pages { pool.take(64) }
-    #expect(lrd_pool_wants_spare(pool.pool), "with every further page")
+    #expect(lrd_pool_wants_reserve(pool.pool), "with every further page")
     let grown = pool.bytes
     #expect(lrd_pool_prepare(pool.pool, .max))
     #expect(!lrd_pool_prepare(pool.pool, .max))

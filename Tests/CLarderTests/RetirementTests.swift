@@ -315,7 +315,7 @@ struct RetirementTests {
     lrd_insertion_begin(cache, lane, shard, 1 << 20)
     result = lrd_insertion_finish(cache, lane, shard, &insertion, entry, nil, 1 << 20)
     #expect(result == LRD_TOO_COSTLY)
-    #expect(insertion.supply.held == LRD_SUPPLY_NOTHING, "its table is lost")
+    #expect(insertion.supply.given == LRD_SUPPLY_NONE, "its table is lost")
     lrd_supply_drop(&insertion.supply)
     lrd_slot_give(cache, lane, entry)
     lrd_cache_close(cache)

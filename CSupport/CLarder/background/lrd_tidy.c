@@ -55,21 +55,21 @@ lrd_slice lrd_tidy_slice(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
   if (!tidied) {
     lrd_shard_leave(cache, shard);
     bool fetched = lrd_supply_fetch(&supply, &cache->entry_references);
-    if (supply.held == LRD_SUPPLY_TABLE) lrd_table_prefault(supply.memory, make_page, &making);
+    if (supply.given == LRD_SUPPLY_TABLE) lrd_table_prefault(supply.memory, make_page, &making);
     if (!try_for_supply(shard)) {
       lrd_supply_drop(&supply);
       return making.made_page ? LRD_SLICE_LEFT : LRD_SLICE_BUSY;
     }
     if (fetched) lrd_growth_tidy_locked(shard, buckets_per_slice, &supply);
     // What was not used came too late or will never do: no reason to go on at once.
-    tidied = fetched && supply.held == LRD_SUPPLY_NOTHING;
+    tidied = fetched && supply.given == LRD_SUPPLY_NONE;
   }
   shard->moved_seen = lrd_shard_root_locked(shard)->moved;
   bool wrong = lrd_growth_moves_locked(shard) || lrd_growth_is_oversized_locked(shard);
   if (scan) lrd_limbo_scan_passed_locked(&shard->limbo, scan);
   lrd_shard_leave(cache, shard);
   // Writers have moved on with some of their own memory, and may stop.
-  bool late = wrong && supply.held != LRD_SUPPLY_NOTHING;
+  bool late = wrong && supply.given != LRD_SUPPLY_NONE;
   lrd_supply_drop(&supply);
   if (tidied && !theirs && wrong) return LRD_SLICE_MOVING;
   return theirs || late || making.made_page ? LRD_SLICE_LEFT : LRD_SLICE_DONE;

@@ -61,10 +61,10 @@ static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
   return held;
 }
 
-/// Destroys the batch, a handful between two tries of the lock, so that reclaim() and the end of the
-/// cache find nearly all of it in the shard. LATER: the lock was busy, or something is not scanned
+/// Destroys what is scanned, a handful between two tries of the lock, so that reclaim() and the end
+/// of the cache find nearly all of it in the shard. LATER: the lock was busy, or something is not scanned
 /// yet. MORE_TO_DO: writers turn over what waits, and may stop.
-static progress destroy_batch(lrd_cache *cache, lrd_shard *shard) {
+static progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
   for (;;) {
     lrd_garbage garbage = {0};
     lrd_limbo *limbo = &shard->limbo;
@@ -86,7 +86,7 @@ static progress visit_shard(lrd_cache *cache, lrd_shard *shard) {
   lrd_scan scan = {0};
   lrd_slice slice = lrd_tidy_slice(cache, shard, &scan);
   bool held = scan_waiting(cache, shard, &scan);
-  progress destroyed = destroy_batch(cache, shard);
+  progress destroyed = destroy_scanned(cache, shard);
   bool moves = slice == LRD_SLICE_MOVING;
   for (int i = 1; slice == LRD_SLICE_MOVING && i < slices_per_visit; i++) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return DONE;

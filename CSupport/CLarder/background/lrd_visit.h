@@ -12,7 +12,7 @@
  *
  * A VISIT   1 draws tickets for what is fresh in all shards, and runs one fence
  *           2 makes the pool's reserve page, if the pool wants one
- *           3 of each shard: tidies the table, scans what waits, destroys the batch
+ *           3 of each shard: tidies the table, scans what waits, destroys what is scanned
  * While readers hold on to entries it comes back ever more rarely, at least every tenth of a second,
  * unless writers are busy in other shards. */
 #pragma once

@@ -19,7 +19,9 @@ static inline void lrd_shard_enter(lrd_cache *cache, lrd_lane *_Nullable lane, l
 }
 
 /// Unlocks. The background thread, where the lock turned it away meanwhile, is asked to come again.
-void lrd_shard_leave(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock);
+static inline void lrd_shard_leave(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock) {
+  if (LRD_UNLIKELY(lrd_lock_release(&shard->lock))) lrd_request_visit(&cache->request);
+}
 
 /// Notes one use of an entry, in the way the policy wants it.
 void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry)

@@ -87,7 +87,7 @@ LRD_INLINE uint64_t lrd_entry_refers_to(const lrd_entry *entry, lrd_reference re
 }
 
 /// The hash as far as placement needs it: bits 16..63, the rest 0.
-LRD_INLINE uint64_t lrd_entry_place(const lrd_entry *entry) LRD_NONBLOCKING {
+LRD_INLINE uint64_t lrd_entry_hash48(const lrd_entry *entry) LRD_NONBLOCKING {
   return (uint64_t)entry->hash_high << 48 | (uint64_t)entry->hash_mid << 16;
 }
 

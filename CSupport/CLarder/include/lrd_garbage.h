@@ -35,10 +35,17 @@ typedef struct lrd_garbage {
   bool unsettled;            // something stays in a limbo: ask the background thread for a visit
 } lrd_garbage;
 
+/// lrd_garbage_add_locked() where something was unlinked, now or before.
+void lrd_garbage_add_slow_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                                 lrd_chain *removed) LRD_REQUIRES(shard->lock);
+
 /// Hands on what was unlinked: to the observer if there is one, otherwise to the limbo. Takes out of
 /// the limbo what is due.
-void lrd_garbage_add_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
-                            lrd_chain *removed) LRD_REQUIRES(shard->lock);
+static inline void lrd_garbage_add_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                                          lrd_chain *removed) LRD_REQUIRES(shard->lock) {
+  if (!removed->head && !lrd_limbo_waits_locked(&shard->limbo)) return;
+  lrd_garbage_add_slow_locked(cache, shard, garbage, removed);
+}
 
 /// Hands on to the limbo what the observer has seen.
 void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage);

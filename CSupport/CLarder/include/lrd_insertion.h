@@ -32,10 +32,17 @@ typedef enum lrd_result {
   LRD_AGAIN,
 } lrd_result;
 
-/// Locks the shard for an insertion of this hash. Where the shard is full, what the insertion and
-/// the eviction will touch is on its way from memory when this returns.
-void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
-                         uint64_t hash) LRD_ACQUIRE(shard->lock);
+/// Begins to load what an insertion of this hash into a full shard, and the eviction for it, will
+/// touch.
+void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
+    LRD_REQUIRES(shard->lock);
+
+/// Locks the shard for an insertion of this hash.
+static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
+                                       uint64_t hash) LRD_ACQUIRE(shard->lock) {
+  lrd_shard_enter(cache, lane, shard);
+  if (shard->full) lrd_insertion_prefetch_locked(cache, shard, hash);
+}
 
 /// Publishes `entry`, replacing `old`, within the limits; unlocks. Except after INSERTED and
 /// REPLACED the entry remains the caller's.

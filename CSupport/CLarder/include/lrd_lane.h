@@ -25,7 +25,7 @@
 #define LRD_NEVER_SOUND UINT64_MAX
 /// Free slots a thread keeps at hand, a power of two. First in, first out: where entries leave in
 /// the order they came in, memory then stays in that order too, and one line holds neighbours.
-#define LRD_SPARES 32
+#define LRD_FREE_SLOTS 32
 
 typedef struct lrd_touch {
   lrd_entry *entry;
@@ -38,14 +38,14 @@ typedef struct lrd_lane {
   _Atomic(uint64_t) dropped; // hits that never reached the order: the shard was busy too long
   lrd_thread *thread;
   uint32_t touches;
-  uint32_t flush_at; // number of touches at which the next flush is tried
-  uint32_t spares;
-  uint32_t first_spare;       // modulo LRD_SPARES
-  uint32_t applied;           // times the batch was applied
-  uint64_t sound_at;          // `unlinked` of the only shard when the batch was last empty
-  uint32_t destroying;        // destruction loops on the owner's stack
-  bool deferred;              // calls made by destructions left garbage in shard 0
-  uint32_t spare[LRD_SPARES]; // a ring
+  uint32_t flush_at;             // number of touches at which the next flush is tried
+  uint32_t free_count;           // slots in `free`
+  uint32_t first_free;           // modulo LRD_FREE_SLOTS
+  uint32_t applied;              // times the batch was applied
+  uint64_t sound_at;             // `unlinked` of the only shard when the batch was last empty
+  uint32_t destroying;           // destruction loops on the owner's stack
+  bool deferred;                 // calls made by destructions left garbage in shard 0
+  uint32_t free[LRD_FREE_SLOTS]; // a ring
   lrd_touch touch[LRD_BATCH_MOST];
 } lrd_lane;
 

@@ -1,45 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_limbo.h — what one shard has removed and a reader may still hold: entries, and old tables.
  *
- *         ticket drawn          fence ended           no hazard names it
- *   fresh ───────────▶ waiting ────────────▶ (scan) ──▶ batch ───────────▶ destroyed
- *     ▲                                                   │
- *     └──────────────── a hazard names it ────────────────┘
+ *         ticket drawn          fence ended            no hazard names it
+ *   fresh ───────────▶ waiting ────────────▶ (scan) ──▶ scanned ──────────▶ destroyed
+ *     ▲                                                    │
+ *     └──────────────── a hazard names it ─────────────────┘
  *
- *   fresh    removed since the last ticket was drawn (lrd_grace.h)
- *   waiting  removed before `ticket` was drawn; a fence that begins afterwards covers them all
- *   scan     in the hands of the one thread that reads all hazards; not in the limbo meanwhile
- *   batch    read over by a scan; `hazards` is what that scan saw, for whoever takes an entry out
+ *   fresh     removed since the last ticket was drawn (lrd_grace.h)
+ *   waiting   removed before `ticket` was drawn; a fence that begins afterwards covers them all
+ *   scan      in the hands of the one thread that reads all hazards; not in the limbo meanwhile
+ *   scanned   a scan has read all hazards; `hazards` keeps them for whoever takes an entry out
  *
- * WHO MOVES AN ENTRY. Every move is made under the shard's lock, except that a scan reads hazards
- * and sorts without it.
- *   to fresh           the thread that removed it
- *   fresh to waiting   a writer, see below; or the background thread's visit
- *   waiting to scan    a writer or a visit, once the ticket has passed
- *   scan to batch      the same thread
- *   out of batch       a writer, as many as it has removed; a visit; reclaim(). They destroy it
+ * WHO MOVES AN ENTRY. Every move is made under the shard's lock. A scan reads and compares hazards
+ * without it.
+ *   to fresh            the thread that removed it
+ *   fresh to waiting    a writer, see below; or the background thread's visit
+ *   waiting to scan     a writer or a visit, once the ticket has passed
+ *   scan to scanned     the same thread
+ *   out of scanned      a writer, as many as it has removed; a visit; reclaim(). They destroy it
  *
- * Few hazards are compared only when an entry is taken out, so that no write pays for looking at a
- * hundred entries. A batch has the hazards of one scan: writers begin a scan when it is empty. A
- * scan that ends beside another batch, or saw many hazards, compares at once (lrd_scan_sort()).
+ * WHO COMPARES. Few hazards are compared when an entry is taken out, so that no write pays for
+ * looking at a hundred entries. Scanned entries have the hazards of one scan: writers begin a scan
+ * only when there are no scanned entries. A scan that ends beside others, or saw many hazards,
+ * compares by itself (lrd_scan_sort()).
  *
- * WHEN WRITERS ACT, where m is the bound on entries, and "too costly" more than half of that on
- * costs:
- *   fresh >= m/4, nothing waits                  draw a ticket
- *   fresh >= 3m/8, the ticket has not passed     run a fence, unless another writer does
- *   fresh >= m/4, it has passed, batch is empty  scan what waits, and draw a ticket for the rest
- *   batch > m/2, or too costly                   destroy LRD_DESTROY_STEP more
- *   all together > m, or too costly              run a fence, scan all but the batch, destroy
- *                                                what is above m/2, LRD_DESTROY_STEP at a time
+ * WHEN WRITERS ACT, where m is the bound on entries, and "too costly" means more than half of the
+ * bound on costs:
+ *   fresh >= m/4, none waiting                    draw a ticket
+ *   fresh >= 3m/8, the ticket has not passed      run a fence, unless another writer does
+ *   fresh >= m/4, it has passed, none scanned     scan what waits, and draw a ticket for the rest
+ *   scanned > m/2, or too costly                  destroy LRD_DESTROY_STEP more
+ *   all together > m, or the rest too costly      run a fence, scan what is fresh or waiting, and
+ *                                                 destroy down to m/2, LRD_DESTROY_STEP at a time
  * One write runs a fence or a scan, not both, except past the bound. Entries that readers hold count
- * only once as many others have come.
+ * as fresh only once as many others have come.
  *
  * INVARIANTS, checked with the shard's:
  *   L1  All chains hold unlinked entries only, and their counts are right.
- *   L2  What `waiting` holds was removed before `ticket` was drawn.
- *   L3  What `batch` holds was removed before a scan that found nobody holding it, or whose hazards
+ *   L2  What is `waiting` was removed before `ticket` was drawn.
+ *   L3  What is `scanned` was removed before a scan that found nobody holding it, or whose hazards
  *       are all in `hazards`.
- * Guard: the shard's lock. A fork loses the thread that had taken on a fence: `fencing` is reset. */
+ * Guard: the shard's lock. fork() loses the thread that had taken on a fence: `fencing` is reset. */
 #pragma once
 
 #include "lrd_chain.h"
@@ -49,15 +50,15 @@
 
 /// Bounds on the entries that may be in one shard's limbo, see lrd_limbo_bound().
 enum { LRD_LIMBO_FEW = 256, LRD_LIMBO_MANY = 2048 };
-/// Hazards that a batch keeps to be compared with later.
+/// Hazards that scanned entries may have to be compared with.
 enum { LRD_LIMBO_HAZARDS = 16 };
-/// A handful: entries that a change destroys beyond those it removed, while too many are in the
-/// batch; and those that a visit takes under one lock.
+/// A handful: entries that a change destroys beyond those it removed, while too many are scanned;
+/// and those that a visit takes under one lock.
 enum { LRD_DESTROY_STEP = 4 };
 
 typedef struct lrd_limbo {
   lrd_chain fresh;
-  lrd_chain batch;
+  lrd_chain scanned;
   uintptr_t hazards[LRD_LIMBO_HAZARDS];
   uint32_t hazard_count;
   uint32_t held; // entries of `fresh` that a scan found in readers' hands
@@ -93,17 +94,17 @@ static inline lrd_amount lrd_limbo_bound(uint64_t count, uint64_t cost_limit) {
 
 /// True when anything is in the limbo.
 static inline bool lrd_limbo_waits_locked(const lrd_limbo *limbo) {
-  return limbo->fresh.head || limbo->waiting.head || limbo->batch.head || limbo->tables;
+  return limbo->fresh.head || limbo->waiting.head || limbo->scanned.head || limbo->tables;
 }
 
 /// Entries in the limbo.
 static inline uint64_t lrd_limbo_count_locked(const lrd_limbo *limbo) {
-  return (uint64_t)limbo->fresh.count + limbo->waiting.count + limbo->batch.count;
+  return (uint64_t)limbo->fresh.count + limbo->waiting.count + limbo->scanned.count;
 }
 
-/// True when the batch holds more than the shard should keep.
+/// True when more is scanned than the shard should keep.
 static inline bool lrd_limbo_is_behind_locked(const lrd_limbo *limbo, lrd_amount bound) {
-  return limbo->batch.count > bound.count / 2 || limbo->batch.cost > bound.cost / 2;
+  return limbo->scanned.count > bound.count / 2 || limbo->scanned.cost > bound.cost / 2;
 }
 
 /// Takes in what was removed, and acts as the table above says: `scan` is to be run when it holds
@@ -138,16 +139,16 @@ void lrd_scan_run(lrd_scan *scan, struct lrd_hazards *hazards);
 /// Compares the entries with what lrd_scan_run() has read. No lock is held.
 void lrd_scan_sort(lrd_scan *scan, const struct lrd_hazards *hazards, lrd_pool *pool);
 
-/// Puts the entries of a scan into the batch, and what readers hold back to the fresh. False when
-/// the scan must be sorted first: then nothing has changed.
+/// Ends a scan: its entries are scanned, and those that readers hold are fresh again. False when the
+/// scan must be sorted first: then nothing has changed.
 bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const struct lrd_hazards *hazards);
 
-/// Takes up to `most` entries that nobody holds out of the batch. Starts loading what destroying
-/// the following one will touch, its `references` too.
+/// Takes up to `most` scanned entries that nobody holds. Starts loading what destroying the following
+/// one will touch, its `references` too.
 void lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool, const lrd_references *references,
                            uint32_t most, lrd_chain *free);
 
-/// Puts entries that nobody holds at the head of the batch. They are destroyed before all others, so
+/// Puts entries that nobody holds before all others that are scanned. They are destroyed first, so
 /// that a tree of destructions that insert others keeps its branches waiting, not its breadth.
 void lrd_limbo_put_first_locked(lrd_limbo *limbo, lrd_chain *free);
 

@@ -3,11 +3,11 @@
  *
  *   lane = lrd_lane_current()     NULL: the way of lrd_find_slow(), or under the lock
  *   entry = lrd_find()            stays valid until lrd_loan_end()
- *     compare the key, copy or use the value: between lrd_loan_open() and lrd_loan_close() where
+ *     compare the key, copy or use the value: between lrd_loan_pin() and lrd_loan_unpin() where
  *     that may run user code
  *   lrd_hit(), lrd_loan_end()     or lrd_miss() when there was no entry
  *
- * Everything stored here is the thread's own: its hazard slots and its lane; and, where the policy
+ * Everything stored here is the thread's own: its hazards and its lane; and, where the policy
  * has hits counted in entries, a byte of the entry until it is at its most. The protocol is told
  * in lrd_thread.h (hazards), lrd_table.h (moves) and lrd_shard.h (the root). On large caches the
  * number of instructions here decides how many lookups the processor overlaps, hence the care. */
@@ -31,15 +31,15 @@ LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKIN
 }
 #pragma clang diagnostic pop
 
-/// Publishes `pointer` in a hazard slot. Release: what the slot protected before stays protected
+/// Publishes `pointer` as a hazard. Release: what the hazard protected before stays protected
 /// until all reads of it are done. The fence pairs with lrd_fence_heavy() of reclaimers.
-LRD_INLINE void lrd_hazard_set(_Atomic(uintptr_t) *slot, const void *pointer) LRD_NONBLOCKING {
-  atomic_store_explicit(slot, (uintptr_t)pointer, memory_order_release);
+LRD_INLINE void lrd_hazard_set(_Atomic(uintptr_t) *hazard, const void *pointer) LRD_NONBLOCKING {
+  atomic_store_explicit(hazard, (uintptr_t)pointer, memory_order_release);
   lrd_fence_hit();
 }
 
-LRD_INLINE void lrd_hazard_clear(_Atomic(uintptr_t) *slot) LRD_NONBLOCKING {
-  atomic_store_explicit(slot, 0, memory_order_release);
+LRD_INLINE void lrd_hazard_clear(_Atomic(uintptr_t) *hazard) LRD_NONBLOCKING {
+  atomic_store_explicit(hazard, 0, memory_order_release);
 }
 
 /// lrd_find() for moving tables, overflow buckets, lost races, equal tags, and systems without
@@ -68,24 +68,24 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
   if (LRD_LIKELY(bits)) {
-    int place = __builtin_ctz(bits) / 4;
-    _Atomic(uint64_t) *slot = &bucket->slots[place];
-    uint64_t word = atomic_load_explicit(slot, memory_order_acquire);
+    int index_in_bucket = __builtin_ctz(bits) / 4;
+    _Atomic(uint64_t) *cell = &bucket->cells[index_in_bucket];
+    uint64_t word = atomic_load_explicit(cell, memory_order_acquire);
     entry = lrd_table_entry(word);
     for (uint32_t i = 0; i < references; i++) {
-      lrd_hints_prefetch(&root->hints[hints + i], place);
+      lrd_hints_prefetch(&root->hints[hints + i], index_in_bucket);
     }
     lrd_hazard_set(&hazard->entry, entry);
-    // Unchanged slot and root: the entry was linked after its hazard could be seen. Acquire
+    // Unchanged cell and root: the entry was linked after its hazard could be seen. Acquire
     // again: the same word may by now stand for a later entry in the same memory.
-    if (LRD_UNLIKELY(atomic_load_explicit(slot, memory_order_acquire) != word || !entry ||
+    if (LRD_UNLIKELY(atomic_load_explicit(cell, memory_order_acquire) != word || !entry ||
                      atomic_load_explicit(&shard->root, memory_order_relaxed) != root)) {
       goto slow;
     }
   } else if (LRD_UNLIKELY(link & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW))) {
     goto slow;
   } else {
-    // Pairs with the release stores of moves: had a slot been emptied by a move, the link differs.
+    // Pairs with the release stores of moves: had a cell been emptied by a move, the link differs.
     atomic_thread_fence(memory_order_acquire);
     if (LRD_UNLIKELY(atomic_load_explicit(&bucket->link, memory_order_relaxed) != link)) goto slow;
   }
@@ -98,14 +98,14 @@ slow:
 /// Makes the entry just found a loan that lookups by user code leave alone: `==`, a closure.
 /// Between lrd_find() and lrd_loan_end() without it, nothing else may use a cache on this thread.
 /// False when all loans are out.
-LRD_INLINE bool lrd_loan_open(lrd_lane *lane) LRD_NONBLOCKING {
+LRD_INLINE bool lrd_loan_pin(lrd_lane *lane) LRD_NONBLOCKING {
   lrd_thread *thread = lane->thread;
   if (LRD_UNLIKELY(thread->top == &thread->hazards[LRD_LOANS])) return false;
   thread->top++;
   return true;
 }
 
-LRD_INLINE void lrd_loan_close(lrd_lane *lane) LRD_NONBLOCKING {
+LRD_INLINE void lrd_loan_unpin(lrd_lane *lane) LRD_NONBLOCKING {
   lane->thread->top--;
 }
 
@@ -135,10 +135,10 @@ LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
     lrd_entry_count_hit(entry, most);
     return;
   }
-  uint32_t place = lane->touches;
-  lane->touch[place] = (lrd_touch){.entry = entry, .hash = hash};
-  lane->touches = place + 1;
-  if (LRD_UNLIKELY(place + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
+  uint32_t next = lane->touches;
+  lane->touch[next] = (lrd_touch){.entry = entry, .hash = hash};
+  lane->touches = next + 1;
+  if (LRD_UNLIKELY(next + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
 }
 
 LRD_INLINE void lrd_miss(lrd_lane *lane) LRD_NONBLOCKING {

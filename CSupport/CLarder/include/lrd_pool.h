@@ -6,15 +6,15 @@
  *
  * All entries of a cache have one size, so slots pack exactly and links cost four bytes. Pages of
  * 2 MiB are huge-page extents; a page whose slots are all free is given back, but for one in
- * reserve, which may be a spare one. Threads take and return slots in handfuls (lrd_pool_take,
+ * reserve. Threads take and return slots in handfuls (lrd_pool_take,
  * lrd_pool_give), not one by one.
  *
- * THE SPARE. The first touch of a huge page takes the system the time of thousands of insertions.
- * A pool of several such pages that has taken up another one therefore wants a spare page, which
+ * THE RESERVE PAGE. The first touch of a huge page takes the system the time of thousands of insertions.
+ * A pool of several such pages that has taken up another one therefore wants a reserve page, which
  * the maintenance thread makes and touches beforehand; whoever is faster does without.
  *
  * LOCKING
- *   `lock` guards the pages' free lists, the list of pages with room and the spare page. It is a
+ *   `lock` guards the pages' free lists, the list of pages with room and the reserve page. It is a
  *   leaf; nothing is allocated or freed under it. Entries are found from ids without it:
  *   `directory` and a page's base are written before any of its ids leave the pool, and ids travel
  *   between threads only through locks. Grown directories leave their predecessors behind until the
@@ -58,8 +58,8 @@ typedef struct lrd_pool {
   uint32_t empty_pages; // pages with every slot free
   size_t mapped;        // bytes of all pages
   lrd_page *_Nullable with_room;
-  lrd_page *_Nullable spare;
-  _Atomic(bool) wants_spare; // a hint, relaxed
+  lrd_page *_Nullable reserve;
+  _Atomic(bool) wants_reserve; // a hint, relaxed
 } lrd_pool;
 
 /// Prepares an empty pool for entries of `entry_bytes` aligned to `alignment`. False without
@@ -73,12 +73,12 @@ void lrd_pool_close(lrd_pool *pool);
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
 
 /// True when the maintenance thread should call lrd_pool_prepare().
-LRD_INLINE bool lrd_pool_wants_spare(lrd_pool *pool) {
-  return atomic_load_explicit(&pool->wants_spare, memory_order_relaxed);
+LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {
+  return atomic_load_explicit(&pool->wants_reserve, memory_order_relaxed);
 }
 
-/// Makes a spare page if one is wanted, unless there are pages for `slots_most` slots or one in
-/// reserve. True when it has. Locks `lock`. Not for two threads at once.
+/// Makes a reserve page if one is wanted, unless there are pages for `slots_most` slots or an empty
+/// one. True when it has. Locks `lock`. Not for two threads at once.
 bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most);
 
 /// Takes slots back and frees pages that became empty beyond the reserve. Locks `lock`.

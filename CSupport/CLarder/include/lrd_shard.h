@@ -2,7 +2,7 @@
 /* lrd_shard.h — a shard: one lock, one hash table and one policy order over the same entries.
  *
  * INVARIANTS, true whenever `lock` is free; lrd_shard_check() tests each by its number:
- *   I1  An entry is in the policy's order exactly when one slot of its chain points to it, and then
+ *   I1  An entry is in the policy's order exactly when one cell of its chain points to it, and then
  *       its state is LINKED.
  *   I2  `count` and `cost` are the number of those entries and the sum of their costs.
  *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
@@ -20,7 +20,7 @@
  *   `root` is the table readers start from. Written under the lock (release), read by everyone
  *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
  *   shard swaps in another root: readers therefore check, after publishing an entry's hazard, not
- *   only the slot but also that the root has not changed.
+ *   only the cell but also that the root has not changed.
  *   `bucket`, `buckets` and `hints` are written after the root (relaxed) and tell what to load
  *   ahead of the lock, where the root itself must not be followed: whatever a thread sees of them,
  *   nothing is read there.
@@ -136,11 +136,11 @@ static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash) {
 }
 
 /// True when `entry` is linked under a hash with these upper 48 bits. Otherwise it is not touched.
-static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t place)
+static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t hash48)
     LRD_REQUIRES(shard->lock) {
-  lrd_place found;
+  lrd_cell cell;
   lrd_table *root = lrd_shard_root_locked(shard);
-  return lrd_table_find_locked(root, entry, place, &found) && lrd_entry_place(entry) == place;
+  return lrd_table_find_locked(root, entry, hash48, &cell) && lrd_entry_hash48(entry) == hash48;
 }
 
 /// A walk over the linked entries of one hash, while the lock is held and nothing is changed. Equal
@@ -149,7 +149,7 @@ typedef struct lrd_matches {
   lrd_table *table;
   lrd_bucket *bucket;
   uint64_t hash;
-  uint32_t bits; // slots of `bucket` still to be looked at
+  uint32_t bits; // cells of `bucket` still to be looked at
 } lrd_matches;
 
 static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash)
@@ -165,9 +165,9 @@ static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t ha
 static inline lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches) {
   for (;;) {
     while (matches->bits) {
-      int slot = __builtin_ctz(matches->bits) / 4;
+      int cell = __builtin_ctz(matches->bits) / 4;
       matches->bits &= matches->bits - 1;
-      uint64_t word = atomic_load_explicit(&matches->bucket->slots[slot], memory_order_relaxed);
+      uint64_t word = atomic_load_explicit(&matches->bucket->cells[cell], memory_order_relaxed);
       if (lrd_entry_may_match(lrd_table_entry(word), matches->hash)) return lrd_table_entry(word);
     }
     uint64_t overflow = atomic_load_explicit(&matches->bucket->link, memory_order_relaxed);

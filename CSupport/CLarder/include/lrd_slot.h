@@ -7,21 +7,21 @@
 
 #pragma clang assume_nonnull begin
 
-/// Fetches spare slots from the pool for a lane that has none. False without memory.
-bool lrd_lane_take_spares(lrd_cache *cache, lrd_lane *lane);
+/// Fetches free slots from the pool for a lane that has none. False without memory.
+bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane);
 
-/// Gives the later half of the spare slots of a lane that has LRD_SPARES of them to the pool, which
-/// hands out first what it got last.
-void lrd_lane_give_spares(lrd_cache *cache, lrd_lane *lane);
+/// Gives the later half of the free slots of a lane that is full of them to the pool, which hands out
+/// first what it got last.
+void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane);
 
 /// A free slot with its id in `prev`; NULL without memory. `lane` NULL: straight from the pool. Not
 /// while a lock is held.
 static inline lrd_entry *_Nullable lrd_slot_take(lrd_cache *cache, lrd_lane *_Nullable lane) {
   uint32_t id;
   if (lane) {
-    if (LRD_UNLIKELY(!lane->spares) && !lrd_lane_take_spares(cache, lane)) return NULL;
-    lane->spares--;
-    id = lane->spare[lane->first_spare++ % LRD_SPARES];
+    if (LRD_UNLIKELY(!lane->free_count) && !lrd_slot_refill(cache, lane)) return NULL;
+    lane->free_count--;
+    id = lane->free[lane->first_free++ % LRD_FREE_SLOTS];
   } else if (!lrd_pool_take(&cache->pool, &id, 1)) {
     return NULL;
   }
@@ -40,8 +40,8 @@ static inline void lrd_slot_give(lrd_cache *cache, lrd_lane *_Nullable lane, lrd
     lrd_pool_give(&cache->pool, &id, 1);
     return;
   }
-  if (LRD_UNLIKELY(lane->spares == LRD_SPARES)) lrd_lane_give_spares(cache, lane);
-  lane->spare[(lane->first_spare + lane->spares++) % LRD_SPARES] = id;
+  if (LRD_UNLIKELY(lane->free_count == LRD_FREE_SLOTS)) lrd_slot_drain(cache, lane);
+  lane->free[(lane->first_free + lane->free_count++) % LRD_FREE_SLOTS] = id;
 }
 
 #pragma clang assume_nonnull end

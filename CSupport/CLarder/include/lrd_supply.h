@@ -17,7 +17,7 @@
 enum { LRD_FIRST_BUCKETS = 4 };
 
 typedef enum lrd_supply_kind {
-  LRD_SUPPLY_NOTHING,
+  LRD_SUPPLY_NONE,
   LRD_SUPPLY_TABLE,
   LRD_SUPPLY_OVERFLOW, // a chunk of overflow buckets
   LRD_SUPPLY_HISTORY,  // of the policy
@@ -30,8 +30,8 @@ typedef struct lrd_supply {
   bool optional;              // the insertion can go on without it
   bool declined;              // by the caller: go on without what is optional
   bool tidy;                  // the background thread should tidy the shard's table
-  lrd_supply_kind held;       // what `memory` is
-  uint64_t held_size;         // as `size`
+  lrd_supply_kind given;      // what `memory` is
+  uint64_t given_size;        // as `size`
   void *_Nullable memory;
 } lrd_supply;
 

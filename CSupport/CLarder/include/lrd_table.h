@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_table.h — a shard's hash table: 64-byte buckets of tagged entry pointers, grown bit by bit.
  *
- *   bucket   [ slot 0 | … | slot 6 | link ]        one cache line
- *   slot     [ tag:16 | entry address:48 ]         0 when empty
+ *   bucket   [ cell 0 | … | cell 6 | link ]        one cache line
+ *   cell     [ tag:16 | entry address:48 ]         0 when empty
  *   link     [ MOVED:1 | version:35 | overflow:28 ] overflow = number of the next bucket + 1, or 0
  *
  * A miss normally reads one line and no entry; a hit one line, maybe that of its hints, and one
@@ -10,14 +10,14 @@
  * of buckets works and a bucket's entries go to neighbouring buckets of the successor. The tag is
  * the lowest 16 bits with bit 0 set.
  *
- * WRITERS hold the shard's lock. READERS hold nothing; they protect the table by a hazard slot.
- *   Insert, remove and replace are one release store to one slot.
+ * WRITERS hold the shard's lock. READERS hold nothing; they protect the table by a hazard.
+ *   Insert, remove and replace are one release store to one cell.
  *   A move inside a chain (a hole is filled from the chain's end) stores the new place, then raises
  *   the head's version, then clears the old place. A reader that found nothing looks at the head's
  *   link again: unchanged means that nothing moved past it, changed means look again. The version
  *   has 35 bits; a reader would have to sleep through exactly 2^35 moves of one bucket to err.
  *   Growth moves whole buckets, in order: entries are published in `next`, then the old link gets
- *   MOVED, then the old slots are cleared. A reader that meets MOVED goes to `next`.
+ *   MOVED, then the old cells are cleared. A reader that meets MOVED goes to `next`.
  *   The new table's buckets are cleared just before they can first be reached, so a large table
  *   costs no operation more than a few buckets.
  *
@@ -25,11 +25,11 @@
  *   A hit on a large cache waits for the bucket, then for the entry, then for what the entry refers
  *   to: the bytes of a string, an object. Where entries have such references, each main bucket has
  *   hints of where these lead, in a line that loads together with the bucket, so that entry, string
- *   and object can load together too. A hint is stored before its slot and never trusted: a wrong
+ *   and object can load together too. A hint is stored before its cell and never trusted: a wrong
  *   one loads in vain.
  *
  * FIELDS
- *   slot, link     shard's lock to write (release), readers load (acquire)
+ *   cell, link     shard's lock to write (release), readers load (acquire)
  *   hints          shard's lock to write, read by all (both relaxed)
  *   next           set once under the lock (release) before the first MOVED; readers load (acquire)
  *   all others     shard's lock; `buckets`, `hints` and the chunks' addresses are constant once
@@ -45,7 +45,7 @@
 
 #pragma clang assume_nonnull begin
 
-#define LRD_BUCKET_SLOTS 7
+#define LRD_BUCKET_CELLS 7
 /// Entries per bucket at which a table grows: one bucket in eight then has an overflow bucket.
 #define LRD_TABLE_LOAD 5
 #define LRD_OVERFLOW_CHUNKS 24
@@ -55,14 +55,14 @@
 #define LRD_LINK_VERSION ((uint64_t)1 << 28)
 
 typedef struct lrd_bucket {
-  _Alignas(64) _Atomic(uint64_t) slots[LRD_BUCKET_SLOTS];
+  _Alignas(64) _Atomic(uint64_t) cells[LRD_BUCKET_CELLS];
   _Atomic(uint64_t) link;
 } lrd_bucket;
 
-/// Where one reference of each of a bucket's entries leads: upper 32 bits and, slot by slot, lower
+/// Where one reference of each of a bucket's entries leads: upper 32 bits and, cell by cell, lower
 /// 32 bits of the addresses in units of 16 bytes. A program's objects mostly share the upper bits.
 typedef struct lrd_hints {
-  _Atomic(uint32_t) low[LRD_BUCKET_SLOTS];
+  _Atomic(uint32_t) low[LRD_BUCKET_CELLS];
   _Atomic(uint32_t) high;
 } lrd_hints;
 
@@ -105,8 +105,8 @@ LRD_INLINE uint64_t lrd_table_index(const lrd_table *table, uint64_t hash) LRD_N
 }
 
 #if defined(__SSE2__)
-/// Compares two slots with `tags`. Written as an instruction because C has no vector load for
-/// memory that others store to atomically; the processor reads each aligned slot in one piece.
+/// Compares two cells with `tags`. Written as an instruction because C has no vector load for
+/// memory that others store to atomically; the processor reads each aligned cell in one piece.
 LRD_INLINE __m128i lrd_match_pair(const lrd_bucket *bucket, int pair,
                                   __m128i tags) LRD_NONBLOCKING {
   const __m128i *pairs = (const __m128i *)(const void *)bucket;
@@ -115,7 +115,7 @@ LRD_INLINE __m128i lrd_match_pair(const lrd_bucket *bucket, int pair,
 }
 #endif
 
-/// One bit per slot whose tag is `tag`, at bit 4 * slot + 3. A hint: the slots may change
+/// One bit per cell whose tag is `tag`, at bit 4 * cell + 3. A hint: the cells may change
 /// meanwhile.
 LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD_NONBLOCKING {
 #if defined(__SSE2__)
@@ -126,8 +126,8 @@ LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD
   return bits & 0x08888888u;
 #else
   uint32_t bits = 0;
-  for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-    uint64_t word = atomic_load_explicit(&bucket->slots[i], memory_order_relaxed);
+  for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
+    uint64_t word = atomic_load_explicit(&bucket->cells[i], memory_order_relaxed);
     bits |= (uint32_t)((word >> LRD_ADDRESS_BITS) == tag) << (4 * i + 3);
   }
   return bits;
@@ -149,9 +149,9 @@ static inline lrd_bucket *lrd_table_overflow(lrd_table *table, uint64_t number) 
 }
 
 /// Begins to load what a hint tells of.
-LRD_INLINE void lrd_hints_prefetch(const lrd_hints *hints, int slot) LRD_NONBLOCKING {
+LRD_INLINE void lrd_hints_prefetch(const lrd_hints *hints, int cell) LRD_NONBLOCKING {
   uint64_t high = atomic_load_explicit(&hints->high, memory_order_relaxed);
-  uint64_t low = atomic_load_explicit(&hints->low[slot], memory_order_relaxed);
+  uint64_t low = atomic_load_explicit(&hints->low[cell], memory_order_relaxed);
   LRD_PREFETCH((const void *)(uintptr_t)((high << 32 | low) << 4));
 }
 
@@ -187,12 +187,12 @@ static inline uint64_t lrd_table_overflow_left_locked(const lrd_table *table) {
   return table->overflow_capacity - table->overflow_used;
 }
 
-/// A position of one slot, found under the lock and valid while it is held and nothing is removed.
-typedef struct lrd_place {
+/// A position of one cell, found under the lock and valid while it is held and nothing is removed.
+typedef struct lrd_cell {
   lrd_table *_Nullable table;
   lrd_bucket *_Nullable head;
-  _Atomic(uint64_t) *_Nullable slot;
-} lrd_place;
+  _Atomic(uint64_t) *_Nullable cell;
+} lrd_cell;
 
 /// The table of the chain that starts at `root` in which `hash` belongs now.
 static inline lrd_table *lrd_table_home_locked(lrd_table *root, uint64_t hash) {
@@ -201,19 +201,18 @@ static inline lrd_table *lrd_table_home_locked(lrd_table *root, uint64_t hash) {
              : root;
 }
 
-/// Finds the slot that holds `entry`. False when it is not linked: then `entry` is not touched.
-bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash,
-                           lrd_place *place);
+/// Finds the cell that holds `entry`. False when it is not linked: then `entry` is not touched.
+bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash, lrd_cell *found);
 
-/// True when a slot holds `entry`, which otherwise is not touched. Faster than
+/// True when a cell holds `entry`, which otherwise is not touched. Faster than
 /// lrd_table_find_locked() where the whole hash is known.
 static inline bool lrd_table_holds_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
   lrd_table *table = lrd_table_home_locked(root, hash);
   lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
   for (;;) {
     for (uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash)); bits; bits &= bits - 1) {
-      _Atomic(uint64_t) *slot = &bucket->slots[__builtin_ctz(bits) / 4];
-      uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
+      _Atomic(uint64_t) *cell = &bucket->cells[__builtin_ctz(bits) / 4];
+      uint64_t word = atomic_load_explicit(cell, memory_order_relaxed);
       if (lrd_table_entry(word) == entry) return true;
     }
     uint64_t link = atomic_load_explicit(&bucket->link, memory_order_relaxed);
@@ -225,11 +224,11 @@ static inline bool lrd_table_holds_locked(lrd_table *root, const lrd_entry *entr
 /// Publishes `entry`. Needs one overflow bucket left in the hash's home table.
 void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash);
 
-/// Publishes `entry` in the slot that `place` names, instead of the entry that is there.
-void lrd_table_replace_locked(const lrd_place *place, lrd_entry *entry, uint64_t hash);
+/// Publishes `entry` in the cell that was found, instead of the entry that is there.
+void lrd_table_replace_locked(const lrd_cell *found, lrd_entry *entry, uint64_t hash);
 
-/// Removes what `place` names and fills the hole from the end of the chain.
-void lrd_table_remove_locked(lrd_place *place);
+/// Removes the entry of the cell that was found and fills the hole from the end of the chain.
+void lrd_table_remove_locked(lrd_cell *found);
 
 /// Moves the next bucket of `root` to its successor. False when overflow buckets for it are
 /// missing.

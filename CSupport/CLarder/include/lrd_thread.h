@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_thread.h — one record per thread that uses a cache: its hazard slots, where reclaimers look.
+/* lrd_thread.h — one record per thread that uses a cache: its hazards, where reclaimers look.
  *
  *   lrd_self ─▶ record   hazards[0] … top[-1]  held by loans that are still out
  *                        top[0], top[1]        used by the lookup that runs now
@@ -30,7 +30,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// Loans one thread may hold at a time by hazard slots; deeper ones are served by a copy.
+/// Loans one thread may hold at a time by hazards; deeper ones are served by a copy.
 #define LRD_LOANS 32
 /// Slots above them for a lookup itself: one, and one more for the second table while one moves.
 #define LRD_OWN_HAZARDS 2
@@ -72,7 +72,7 @@ void lrd_thread_unregister(void);
 /// lrd_thread_register().
 bool lrd_thread_is_solitary(void);
 
-/// Calls `visit` with every pointer in any hazard slot, entries and tables, of all threads.
+/// Calls `visit` with every pointer in any hazard, entries and tables, of all threads.
 /// lrd_fence_heavy() must have run between the removal of what is asked for and this call, here or
 /// elsewhere (lrd_grace.h).
 void lrd_thread_visit_hazards(void (*visit)(void *context, uintptr_t pointer), void *context);

@@ -21,7 +21,7 @@ typedef struct spot {
 } spot;
 
 static spot spot_of(const lrd_ghosts *ghosts, const lrd_order *order, const lrd_entry *entry) {
-  uint64_t mixed = lrd_entry_place(entry) * 0x9E3779B97F4A7C15u;
+  uint64_t mixed = lrd_entry_hash48(entry) * 0x9E3779B97F4A7C15u;
   uint64_t index = (uint64_t)(((unsigned __int128)mixed * ghosts->buckets) >> 64);
   uint32_t fingerprint = (uint32_t)(mixed >> 20) << epoch_bits | (uint32_t)1 << epoch_bits;
   return (spot){(bucket *)order->history.memory + index, fingerprint};

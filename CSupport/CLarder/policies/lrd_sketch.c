@@ -28,7 +28,7 @@ void lrd_sketch_renewed(lrd_sketch *sketch, const lrd_order *order) {
 }
 
 static uint64_t mixed(const lrd_entry *entry) {
-  return lrd_entry_place(entry) * 0x9E3779B97F4A7C15u;
+  return lrd_entry_hash48(entry) * 0x9E3779B97F4A7C15u;
 }
 
 static block *block_of(const lrd_sketch *sketch, const lrd_order *order, uint64_t mixed) {

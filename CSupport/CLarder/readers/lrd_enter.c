@@ -3,10 +3,6 @@
 
 #include "lrd_lookup.h"
 
-void lrd_shard_leave(lrd_cache *cache, lrd_shard *shard) {
-  if (LRD_UNLIKELY(lrd_lock_release(&shard->lock))) lrd_request_visit(&cache->request);
-}
-
 void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry) {
   if (cache->hits_most == LRD_HITS_BATCHED) {
     cache->policy->access(&shard->order, &cache->pool, &entry, 1);
@@ -26,7 +22,7 @@ bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
   // No second look at the table: the entry is linked, and whoever unlinks it takes the lock after
   // this store.
   lrd_hazard_set(&lane->thread->top->entry, entry);
-  lrd_loan_open(lane);
+  lrd_loan_pin(lane);
   return true;
 }
 

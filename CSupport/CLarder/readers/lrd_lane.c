@@ -37,7 +37,7 @@ void lrd_lanes_reset(lrd_cache *cache) {
     if (!lane || (lrd_self && lane->thread == lrd_self)) continue;
     lane->touches = 0;
     lane->flush_at = LRD_BATCH;
-    lane->spares = 0;
+    lane->free_count = 0;
     lane->destroying = 0;
     lane->deferred = false;
   }

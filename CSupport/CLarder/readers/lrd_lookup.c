@@ -2,28 +2,28 @@
 #include "lrd_lookup.h"
 
 /// lrd_hazard_set() for systems with and without membarrier.
-static void publish(_Atomic(uintptr_t) *slot, const void *pointer) LRD_NONBLOCKING {
-  atomic_store_explicit(slot, (uintptr_t)pointer, memory_order_release);
+static void protect(_Atomic(uintptr_t) *hazard, const void *pointer) LRD_NONBLOCKING {
+  atomic_store_explicit(hazard, (uintptr_t)pointer, memory_order_release);
   lrd_fence_light();
 }
 
-/// What one pass over a chain came to.
-typedef enum lrd_pass { LRD_FOUND, LRD_ABSENT, LRD_DISTURBED } lrd_pass;
+/// What one search of a chain came to.
+typedef enum lrd_search { LRD_FOUND, LRD_ABSENT, LRD_DISTURBED } lrd_search;
 
 /// Looks through the chain of `hash` in `table`, as part of `root`; hazards protect both.
-static lrd_pass search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_hazard *hazard,
-                       uint64_t hash, uint64_t link, lrd_entry **found) LRD_NONBLOCKING {
+static lrd_search search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_hazard *hazard,
+                         uint64_t hash, uint64_t link, lrd_entry **found) LRD_NONBLOCKING {
   lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
   lrd_bucket *bucket = head;
   uint64_t next = link;
   for (;;) {
     for (uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash)); bits; bits &= bits - 1) {
-      _Atomic(uint64_t) *slot = &bucket->slots[__builtin_ctz(bits) / 4];
-      uint64_t word = atomic_load_explicit(slot, memory_order_acquire);
+      _Atomic(uint64_t) *cell = &bucket->cells[__builtin_ctz(bits) / 4];
+      uint64_t word = atomic_load_explicit(cell, memory_order_acquire);
       lrd_entry *entry = lrd_table_entry(word);
       if (!entry) return LRD_DISTURBED;
-      publish(&hazard->entry, entry);
-      if (atomic_load_explicit(slot, memory_order_acquire) != word ||
+      protect(&hazard->entry, entry);
+      if (atomic_load_explicit(cell, memory_order_acquire) != word ||
           atomic_load_explicit(&shard->root, memory_order_relaxed) != root) {
         return LRD_DISTURBED;
       }
@@ -43,12 +43,12 @@ static lrd_pass search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_
 lrd_entry *lrd_find_slow(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
   lrd_hazard *hazard = lane->thread->top;
-  lrd_pass pass = LRD_DISTURBED;
+  lrd_search result = LRD_DISTURBED;
   lrd_entry *found = NULL;
-  while (pass == LRD_DISTURBED) {
+  while (result == LRD_DISTURBED) {
     lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
     lrd_table *table = root;
-    publish(&hazard->table, root);
+    protect(&hazard->table, root);
     // Acquire again: before the hazard could be seen, another table may have taken the address.
     if (atomic_load_explicit(&shard->root, memory_order_acquire) != root) continue;
     lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
@@ -57,14 +57,14 @@ lrd_entry *lrd_find_slow(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NO
       // While root is the root, its successor is not retired. Root keeps its own hazard: freed, its
       // address could be that of a later root, and the comparisons below would mean nothing.
       table = atomic_load_explicit(&root->next, memory_order_acquire);
-      publish(&hazard[1].table, table);
+      protect(&hazard[1].table, table);
       if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) continue;
       head = &table->bucket[lrd_table_index(table, hash)];
       link = atomic_load_explicit(&head->link, memory_order_acquire);
       // The successor is the root by now and moves itself: unchanged would not mean absent.
       if (link & LRD_LINK_MOVED) continue;
     }
-    pass = search(shard, root, table, hazard, hash, link, &found);
+    result = search(shard, root, table, hazard, hash, link, &found);
   }
   lrd_hazard_clear(&hazard[0].table);
   lrd_hazard_clear(&hazard[1].table);

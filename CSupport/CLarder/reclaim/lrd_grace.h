@@ -6,7 +6,7 @@
  *   anybody, any time   lrd_grace_fence()            a heavy fence, with a number of its own
  *   later               lrd_grace_has_passed(ticket) a fence has ended that began after the ticket
  *
- * Whoever finds that its ticket has passed may read the hazard slots as if the fence had been its
+ * Whoever finds that its ticket has passed may read the hazards as if the fence had been its
  * own. (RCU calls this polling for a grace period.)
  *
  * WHY. A full fence stands between the unlinking and the reading of the number, and another between

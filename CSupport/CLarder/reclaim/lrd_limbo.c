@@ -46,7 +46,7 @@ static void hand_over_rest(lrd_limbo *limbo, lrd_scan *scan) {
 static bool is_past(const lrd_limbo *limbo, uint64_t fresh, lrd_amount bound) {
   uint64_t cost;
   if (__builtin_add_overflow(limbo->fresh.cost, limbo->waiting.cost, &cost)) return true;
-  return fresh + limbo->waiting.count + limbo->batch.count > bound.count || cost > bound.cost / 2;
+  return fresh + limbo->waiting.count + limbo->scanned.count > bound.count || cost > bound.cost / 2;
 }
 
 bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound, lrd_scan *scan) {
@@ -65,7 +65,7 @@ bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound
     limbo->fencing |= fence;
     return fence;
   }
-  if (limbo->waiting.head && limbo->batch.head) return false;
+  if (limbo->waiting.head && limbo->scanned.head) return false;
   hand_over(scan, &limbo->waiting, true);
   lrd_limbo_draw_locked(limbo);
   return false;
@@ -77,8 +77,8 @@ void lrd_limbo_add_alone_locked(lrd_limbo *limbo, lrd_pool *pool, lrd_chain *rem
   if (!lends) {
     lrd_chain_append(free, removed);
     // Left from a time with more threads: those are gone, and with them their loans.
-    lrd_chain_append(&limbo->batch, &limbo->fresh);
-    lrd_chain_append(&limbo->batch, &limbo->waiting);
+    lrd_chain_append(&limbo->scanned, &limbo->fresh);
+    lrd_chain_append(&limbo->scanned, &limbo->waiting);
     limbo->held = 0;
     limbo->hazard_count = 0;
   }
@@ -104,7 +104,7 @@ void lrd_limbo_scan_passed_locked(lrd_limbo *limbo, lrd_scan *scan) {
 }
 
 void lrd_limbo_scan_all_locked(lrd_limbo *limbo, lrd_scan *scan) {
-  hand_over(scan, &limbo->batch, false);
+  hand_over(scan, &limbo->scanned, false);
   hand_over_rest(limbo, scan);
   lrd_limbo_scan_tables_locked(limbo, scan);
 }
@@ -137,17 +137,18 @@ void lrd_scan_sort(lrd_scan *scan, const lrd_hazards *hazards, lrd_pool *pool) {
 }
 
 bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const lrd_hazards *hazards) {
-  // A batch has the hazards of one scan. What is sorted needs none, and may join any batch.
+  // Entries that are not sorted need the hazards of their own scan, and no others beside them.
   bool adopts = !scan->sorted && scan->entries.head;
-  if (adopts && (limbo->batch.head || hazards->overflowed || hazards->count > LRD_LIMBO_HAZARDS)) {
+  if (adopts &&
+      (limbo->scanned.head || hazards->overflowed || hazards->count > LRD_LIMBO_HAZARDS)) {
     return false;
   }
-  if (!limbo->batch.head) limbo->hazard_count = adopts ? (uint32_t)hazards->count : 0;
+  if (!limbo->scanned.head) limbo->hazard_count = adopts ? (uint32_t)hazards->count : 0;
   if (adopts) memcpy(limbo->hazards, hazards->pointers, hazards->count * sizeof *limbo->hazards);
   if (scan->urgent) {
     lrd_limbo_put_first_locked(limbo, &scan->entries);
   } else {
-    lrd_chain_append(&limbo->batch, &scan->entries);
+    lrd_chain_append(&limbo->scanned, &scan->entries);
   }
   limbo->held += scan->held.count;
   lrd_chain_append(&limbo->fresh, &scan->held);
@@ -179,9 +180,9 @@ static bool is_named(const lrd_limbo *limbo, const lrd_entry *entry) {
 
 void lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool, const lrd_references *references,
                            uint32_t most, lrd_chain *free) {
-  while (most && limbo->batch.head) {
-    lrd_entry *entry = lrd_chain_take(&limbo->batch, pool);
-    if (limbo->batch.head) prefetch_destruction(pool, references, limbo->batch.head);
+  while (most && limbo->scanned.head) {
+    lrd_entry *entry = lrd_chain_take(&limbo->scanned, pool);
+    if (limbo->scanned.head) prefetch_destruction(pool, references, limbo->scanned.head);
     if (LRD_UNLIKELY(is_named(limbo, entry))) {
       limbo->held++;
       lrd_chain_add(&limbo->fresh, entry);
@@ -193,8 +194,8 @@ void lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool, const lrd_reference
 }
 
 void lrd_limbo_put_first_locked(lrd_limbo *limbo, lrd_chain *free) {
-  lrd_chain_append(free, &limbo->batch);
-  lrd_chain_append(&limbo->batch, free);
+  lrd_chain_append(free, &limbo->scanned);
+  lrd_chain_append(&limbo->scanned, free);
 }
 
 bool lrd_limbo_note_visit_locked(lrd_limbo *limbo, uint64_t removed_ever, lrd_amount bound) {
@@ -204,7 +205,7 @@ bool lrd_limbo_note_visit_locked(lrd_limbo *limbo, uint64_t removed_ever, lrd_am
 }
 
 void lrd_limbo_check_locked(const lrd_limbo *limbo, lrd_pool *pool) {
-  const lrd_chain *chains[] = {&limbo->fresh, &limbo->waiting, &limbo->batch};
+  const lrd_chain *chains[] = {&limbo->fresh, &limbo->waiting, &limbo->scanned};
   for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) lrd_chain_check(chains[i], pool);
   LRD_CHECK(limbo->hazard_count <= LRD_LIMBO_HAZARDS);
 }

@@ -14,8 +14,8 @@ static void check_order(lrd_shard *shard, const lrd_policy *policy, lrd_pool *po
     lrd_entry *entry = lrd_pool_entry(pool, id);
     LRD_CHECK(entry->state == LRD_ENTRY_LINKED);
     LRD_CHECK(policy->hotter(&shard->order, pool, entry) == before);
-    lrd_place place;
-    LRD_CHECK(lrd_table_find_locked(root, entry, lrd_entry_place(entry), &place));
+    lrd_cell cell;
+    LRD_CHECK(lrd_table_find_locked(root, entry, lrd_entry_hash48(entry), &cell));
     cost += entry->cost;
     LRD_CHECK(count <= shard->count);
     before = id;
@@ -27,21 +27,21 @@ static void check_order(lrd_shard *shard, const lrd_policy *policy, lrd_pool *po
   policy->check(&shard->order, pool);
 }
 
-/// I5, for one slot of a main bucket.
-static void check_hints(lrd_table *table, uint64_t index, int slot) {
-  uint64_t word = atomic_load_explicit(&table->bucket[index].slots[slot], memory_order_relaxed);
+/// I5, for one cell of a main bucket.
+static void check_hints(lrd_table *table, uint64_t index, int cell) {
+  uint64_t word = atomic_load_explicit(&table->bucket[index].cells[cell], memory_order_relaxed);
   uint32_t count = word ? table->references->count : 0;
   for (uint32_t i = 0; i < count; i++) {
     uint64_t address = lrd_entry_refers_to(lrd_table_entry(word), table->references->at[i]);
     const lrd_hints *hints = &table->hints[index * count + i];
-    uint32_t low = atomic_load_explicit(&hints->low[slot], memory_order_relaxed);
+    uint32_t low = atomic_load_explicit(&hints->low[cell], memory_order_relaxed);
     LRD_CHECK(low == (uint32_t)(address >> 4));
   }
 }
 
 static void check_buckets(lrd_table *table, uint64_t first, uint64_t end) {
   for (uint64_t i = first; i < end; i++) {
-    for (int slot = 0; slot < LRD_BUCKET_SLOTS; slot++) check_hints(table, i, slot);
+    for (int cell = 0; cell < LRD_BUCKET_CELLS; cell++) check_hints(table, i, cell);
   }
 }
 

@@ -101,17 +101,17 @@ static void use_supply_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES
   lrd_table *root = lrd_shard_root_locked(shard);
   lrd_table *next = lrd_shard_next_locked(shard);
   bool used = false;
-  if (supply->held == LRD_SUPPLY_TABLE) {
+  if (supply->given == LRD_SUPPLY_TABLE) {
     lrd_table *table = supply->memory;
     bool wanted = root == &lrd_table_empty ? table->ready == table->buckets
                                            : !next && table->buckets > root->buckets;
     if (wanted) lrd_growth_start_locked(shard, table);
     used = wanted;
-  } else if (supply->held == LRD_SUPPLY_OVERFLOW &&
+  } else if (supply->given == LRD_SUPPLY_OVERFLOW &&
              (supply->table == root || supply->table == next)) {
-    used = lrd_table_add_overflow_locked(supply->table, supply->memory, supply->held_size);
+    used = lrd_table_add_overflow_locked(supply->table, supply->memory, supply->given_size);
   }
-  if (used) supply->held = LRD_SUPPLY_NOTHING;
+  if (used) supply->given = LRD_SUPPLY_NONE;
 }
 
 static bool ask_table(lrd_supply *supply, uint64_t buckets, bool optional) {
@@ -140,13 +140,13 @@ bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply) {
     // Some entries may have come since a smaller table was asked for. And what was supplied for
     // growth would not shrink one that was trimmed meanwhile.
     uint64_t least = grows ? wanted : wanted - wanted / 4;
-    bool supplied = supply->held == LRD_SUPPLY_TABLE && supply->held_size >= least;
-    if (!supplied || (supply->held_size > root->buckets) != grows) {
+    bool supplied = supply->given == LRD_SUPPLY_TABLE && supply->given_size >= least;
+    if (!supplied || (supply->given_size > root->buckets) != grows) {
       return ask_table(supply, wanted, true);
     }
     next = supply->memory;
     lrd_growth_start_locked(shard, next);
-    supply->held = LRD_SUPPLY_NOTHING;
+    supply->given = LRD_SUPPLY_NONE;
   }
   use_supply_locked(shard, supply);
   return lrd_growth_move_locked(shard, buckets) || ask_overflow(supply, next, true);
@@ -156,13 +156,13 @@ bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply) {
 static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd_supply *supply)
     LRD_REQUIRES(shard->lock) {
   lrd_history *history = &shard->order.history;
-  if (supply->held_size != history->wanted) return;
+  if (supply->given_size != history->wanted) return;
   lrd_history old = *history;
   history->memory = supply->memory;
-  history->bytes = supply->held_size;
-  supply->held = old.memory ? LRD_SUPPLY_HISTORY : LRD_SUPPLY_NOTHING;
+  history->bytes = supply->given_size;
+  supply->given = old.memory ? LRD_SUPPLY_HISTORY : LRD_SUPPLY_NONE;
   supply->memory = old.memory;
-  supply->held_size = old.bytes;
+  supply->given_size = old.bytes;
   policy->renewed(&shard->order);
 }
 
@@ -171,7 +171,7 @@ bool lrd_growth_prepare_slow_locked(lrd_shard *shard, const lrd_policy *policy, 
   use_supply_locked(shard, supply);
   const lrd_history *history = &shard->order.history;
   if (LRD_UNLIKELY(history->wanted != history->bytes)) {
-    if (supply->held == LRD_SUPPLY_HISTORY) renew_history_locked(shard, policy, supply);
+    if (supply->given == LRD_SUPPLY_HISTORY) renew_history_locked(shard, policy, supply);
     if (history->wanted != history->bytes && !supply->declined) {
       supply->wanted = LRD_SUPPLY_HISTORY;
       supply->size = history->wanted;

@@ -28,7 +28,7 @@ static inline bool lrd_growth_prepare_locked(lrd_shard *shard, const lrd_policy 
   lrd_table *root = lrd_shard_root_locked(shard);
   const lrd_history *history = &shard->order.history;
   bool at_ease = shard->count < shard->at_ease && history->wanted == history->bytes &&
-                 supply->held == LRD_SUPPLY_NOTHING && lrd_table_overflow_left_locked(root);
+                 supply->given == LRD_SUPPLY_NONE && lrd_table_overflow_left_locked(root);
   return LRD_LIKELY(at_ease) || lrd_growth_prepare_slow_locked(shard, policy, hash, supply);
 }
 

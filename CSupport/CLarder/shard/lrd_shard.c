@@ -56,11 +56,15 @@ void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool 
   lrd_table_insert_locked(lrd_shard_root_locked(shard), entry, hash);
 }
 
-static void leave_order_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                               lrd_entry *entry, uint8_t reason, lrd_chain *removed)
-    LRD_REQUIRES(shard->lock) {
-  bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
+void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
+                             lrd_entry *entry, uint8_t reason, lrd_chain *removed) {
+  lrd_cell cell;
+  uint64_t hash = lrd_entry_hash48(entry);
+  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), entry, hash, &cell);
+  LRD_ASSERT(found);
+  if (found) lrd_table_remove_locked(&cell);
   if (entry->state == LRD_ENTRY_LINKED) {
+    bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
     entry->prev = policy->remove(&shard->order, pool, entry, evicted);
   }
   entry->state = reason;
@@ -68,16 +72,6 @@ static void leave_order_locked(lrd_shard *shard, const lrd_policy *policy, lrd_p
   shard->unlinked++;
   shard->cost -= entry->cost;
   lrd_chain_add(removed, entry);
-}
-
-void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                             lrd_entry *entry, uint8_t reason, lrd_chain *removed) {
-  lrd_place place;
-  uint64_t hash = lrd_entry_place(entry);
-  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), entry, hash, &place);
-  LRD_ASSERT(found);
-  if (found) lrd_table_remove_locked(&place);
-  leave_order_locked(shard, policy, pool, entry, reason, removed);
 }
 
 void lrd_shard_displace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
@@ -95,8 +89,8 @@ void lrd_shard_restore_locked(lrd_shard *shard, const lrd_policy *policy, lrd_po
 
 void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
                               lrd_entry *old, lrd_entry *entry, uint64_t hash, lrd_chain *removed) {
-  lrd_place place;
-  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), old, hash, &place);
+  lrd_cell cell;
+  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), old, hash, &cell);
   LRD_ASSERT(found);
   uint32_t id = entry->prev;
   entry->state = LRD_ENTRY_LINKED;
@@ -110,7 +104,7 @@ void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_po
   shard->unlinked++;
   old->state = LRD_REMOVED_REPLACED;
   lrd_chain_add(removed, old);
-  if (found) lrd_table_replace_locked(&place, entry, hash);
+  if (found) lrd_table_replace_locked(&cell, entry, hash);
 }
 
 void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_order *order) {

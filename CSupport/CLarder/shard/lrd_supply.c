@@ -9,12 +9,12 @@ static size_t alignment_of(lrd_supply_kind kind) {
 }
 
 void lrd_supply_drop(lrd_supply *supply) {
-  if (supply->held == LRD_SUPPLY_TABLE) {
+  if (supply->given == LRD_SUPPLY_TABLE) {
     lrd_table_destroy(supply->memory);
-  } else if (supply->held != LRD_SUPPLY_NOTHING) {
-    lrd_free(supply->memory, supply->held_size, alignment_of(supply->held));
+  } else if (supply->given != LRD_SUPPLY_NONE) {
+    lrd_free(supply->memory, supply->given_size, alignment_of(supply->given));
   }
-  supply->held = LRD_SUPPLY_NOTHING;
+  supply->given = LRD_SUPPLY_NONE;
   supply->memory = NULL;
 }
 
@@ -35,7 +35,7 @@ bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references) {
   lrd_supply_drop(supply);
   supply->memory = make(supply, references);
   if (!supply->memory) return false;
-  supply->held = supply->wanted;
-  supply->held_size = supply->size;
+  supply->given = supply->wanted;
+  supply->given_size = supply->size;
   return true;
 }

@@ -3,12 +3,12 @@
 
 /// The lowest hash of bucket `index`, in units of 2^16, which is what an index is made of. One past
 /// all hashes for the bucket behind the last.
-static uint64_t first_place(const lrd_table *table, uint64_t index) {
+static uint64_t first_hash48(const lrd_table *table, uint64_t index) {
   unsigned __int128 hash = ((unsigned __int128)index << 64) + table->buckets - 1;
   return (uint64_t)((hash / table->buckets + 0xffff) >> 16);
 }
 
-static const uint64_t end_of_places = (uint64_t)1 << 48;
+static const uint64_t end_of_hashes = (uint64_t)1 << 48;
 
 size_t lrd_sweep_next_locked(lrd_shard *shard, lrd_sweep *sweep, lrd_entry **entries, size_t room) {
   lrd_table *root = lrd_shard_root_locked(shard);
@@ -16,21 +16,21 @@ size_t lrd_sweep_next_locked(lrd_shard *shard, lrd_sweep *sweep, lrd_entry **ent
   for (int visits = 0; visits < LRD_SWEEP_BUCKETS && !sweep->done; visits++) {
     lrd_table *table = lrd_table_home_locked(root, sweep->position);
     uint64_t index = lrd_table_index(table, sweep->position);
-    uint64_t end = first_place(table, index + 1);
+    uint64_t end = first_hash48(table, index + 1);
     if (table != root) {
       // What has not moved yet is still in the old table.
-      uint64_t unmoved = first_place(root, root->moved);
+      uint64_t unmoved = first_hash48(root, root->moved);
       if (end > unmoved) end = unmoved;
     }
     size_t found = count;
     lrd_bucket *bucket = &table->bucket[index];
     for (;;) {
-      for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-        uint64_t word = atomic_load_explicit(&bucket->slots[i], memory_order_relaxed);
+      for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
+        uint64_t word = atomic_load_explicit(&bucket->cells[i], memory_order_relaxed);
         if (!word) continue;
         lrd_entry *entry = lrd_table_entry(word);
         // A position inside a bucket: the table was another one when its first part was visited.
-        if (lrd_entry_place(entry) < sweep->position) continue;
+        if (lrd_entry_hash48(entry) < sweep->position) continue;
         if (found < room) entries[found] = entry;
         found++;
       }
@@ -43,7 +43,7 @@ size_t lrd_sweep_next_locked(lrd_shard *shard, lrd_sweep *sweep, lrd_entry **ent
       return count;
     }
     count = found;
-    sweep->done = end >= end_of_places;
+    sweep->done = end >= end_of_hashes;
     sweep->position = end << 16;
   }
   return count;

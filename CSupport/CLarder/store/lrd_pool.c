@@ -20,8 +20,8 @@
 static const size_t smallest_page = 4096;
 static const size_t largest_page = (size_t)2 << 20;
 static const size_t page_alignment = 64;
-/// With fewer pages than that a spare one would be much beside those in use.
-static const size_t pages_before_spare = 8;
+/// With fewer pages than that a reserve page would be much beside those in use.
+static const size_t pages_before_reserve = 8;
 
 static uint32_t slots_in(const lrd_pool *pool, size_t page_bytes) {
   if (page_bytes < pool->first_slot + pool->stride) return 0;
@@ -61,7 +61,7 @@ static void free_page(const lrd_pool *pool, lrd_page *page) {
 }
 
 void lrd_pool_close(lrd_pool *pool) {
-  if (pool->spare) free_page(pool, pool->spare);
+  if (pool->reserve) free_page(pool, pool->reserve);
   lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_relaxed);
   for (uint32_t i = 0; i < pool->pages; i++) {
     if (!directory->slots[i]) continue;
@@ -98,8 +98,8 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
     lrd_page *page = pool->with_room;
     if (page->free == page->slots) {
       pool->empty_pages--;
-      bool wants = pool->mapped >= pages_before_spare * largest_page;
-      atomic_store_explicit(&pool->wants_spare, wants, memory_order_relaxed);
+      bool wants = pool->mapped >= pages_before_reserve * largest_page;
+      atomic_store_explicit(&pool->wants_reserve, wants, memory_order_relaxed);
     }
     while (taken < wanted && page->free) {
       uint32_t id;
@@ -207,8 +207,8 @@ uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
     lrd_lock_acquire(&pool->lock);
     uint32_t taken = take_locked(pool, ids, wanted);
     size_t mapped = pool->mapped;
-    lrd_page *page = taken ? NULL : pool->spare;
-    if (page) pool->spare = NULL;
+    lrd_page *page = taken ? NULL : pool->reserve;
+    if (page) pool->reserve = NULL;
     lrd_lock_release(&pool->lock);
     if (taken) return taken;
     if (!page) page = create_page(pool, next_page_bytes(pool, mapped), false);
@@ -221,18 +221,18 @@ uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
 }
 
 bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
-  if (!atomic_exchange_explicit(&pool->wants_spare, false, memory_order_relaxed)) return false;
+  if (!atomic_exchange_explicit(&pool->wants_reserve, false, memory_order_relaxed)) return false;
   lrd_lock_acquire(&pool->lock);
   size_t mapped = pool->mapped;
-  bool has_reserve = pool->spare || pool->empty_pages;
+  bool has_reserve = pool->reserve || pool->empty_pages;
   lrd_lock_release(&pool->lock);
   if (has_reserve || mapped / pool->stride >= slots_most) return false;
   lrd_page *page = create_page(pool, next_page_bytes(pool, mapped), true);
   if (!page) return false;
   lrd_lock_acquire(&pool->lock);
-  LRD_ASSERT(!pool->spare);
+  LRD_ASSERT(!pool->reserve);
   has_reserve = pool->empty_pages;
-  if (!has_reserve) pool->spare = page;
+  if (!has_reserve) pool->reserve = page;
   lrd_lock_release(&pool->lock);
   if (has_reserve) free_page(pool, page);
   return !has_reserve;
@@ -250,7 +250,7 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
   page->free_head = id;
   if (page->free++ == 0) link_page_locked(pool, page);
   if (page->free < page->slots) return NULL;
-  if (pool->empty_pages == 0 && !pool->spare) {
+  if (pool->empty_pages == 0 && !pool->reserve) {
     pool->empty_pages = 1;
     return NULL;
   }
@@ -280,7 +280,7 @@ void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count) {
 
 size_t lrd_pool_bytes(lrd_pool *pool) {
   lrd_lock_acquire(&pool->lock);
-  size_t bytes = pool->mapped + (pool->spare ? pool->spare->bytes : 0);
+  size_t bytes = pool->mapped + (pool->reserve ? pool->reserve->bytes : 0);
   lrd_lock_release(&pool->lock);
   return bytes;
 }

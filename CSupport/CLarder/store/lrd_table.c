@@ -91,8 +91,8 @@ static uint64_t relinked(uint64_t link, uint64_t overflow) {
 }
 
 static void clear_bucket(lrd_bucket *bucket) {
-  for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-    atomic_store_explicit(&bucket->slots[i], 0, memory_order_relaxed);
+  for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
+    atomic_store_explicit(&bucket->cells[i], 0, memory_order_relaxed);
   }
   atomic_store_explicit(&bucket->link, 0, memory_order_relaxed);
 }
@@ -129,39 +129,40 @@ static void give_overflow(lrd_table *table, lrd_bucket *bucket, uint64_t overflo
 }
 
 bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash,
-                           lrd_place *place) {
-  place->table = lrd_table_home_locked(root, hash);
-  place->head = &place->table->bucket[lrd_table_index(place->table, hash)];
-  for (lrd_bucket *bucket = place->head; bucket; bucket = next_bucket(place->table, bucket)) {
-    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-      uint64_t word = atomic_load_explicit(&bucket->slots[i], memory_order_relaxed);
+                           lrd_cell *found) {
+  found->table = lrd_table_home_locked(root, hash);
+  found->head = &found->table->bucket[lrd_table_index(found->table, hash)];
+  for (lrd_bucket *bucket = found->head; bucket; bucket = next_bucket(found->table, bucket)) {
+    for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
+      uint64_t word = atomic_load_explicit(&bucket->cells[i], memory_order_relaxed);
       if (lrd_table_entry(word) != entry) continue;
-      place->slot = &bucket->slots[i];
+      found->cell = &bucket->cells[i];
       return true;
     }
   }
   return false;
 }
 
-/// Stores the hints of an entry's references, if `slot` is in a main bucket.
-static void store_hints(lrd_table *table, const _Atomic(uint64_t) *slot, const lrd_entry *entry) {
-  uint64_t index = ((uintptr_t)slot - (uintptr_t)table->bucket) / sizeof(lrd_bucket);
+/// Stores the hints of an entry's references, if `cell` is in a main bucket.
+static void store_hints(lrd_table *table, const _Atomic(uint64_t) *cell, const lrd_entry *entry) {
+  uint64_t index = ((uintptr_t)cell - (uintptr_t)table->bucket) / sizeof(lrd_bucket);
   if (index >= table->buckets) return;
   uint32_t count = table->references->count;
-  int place = (int)(slot - table->bucket[index].slots);
+  int index_in_bucket = (int)(cell - table->bucket[index].cells);
   for (uint32_t i = 0; i < count; i++) {
     uint64_t address = lrd_entry_refers_to(entry, table->references->at[i]);
     lrd_hints *hints = &table->hints[index * count + i];
-    atomic_store_explicit(&hints->low[place], (uint32_t)(address >> 4), memory_order_relaxed);
+    atomic_store_explicit(&hints->low[index_in_bucket], (uint32_t)(address >> 4),
+                          memory_order_relaxed);
     atomic_store_explicit(&hints->high, (uint32_t)(address >> 36), memory_order_relaxed);
   }
 }
 
-/// Stores an entry in a slot, after its hints. Release: whoever finds the entry sees what was
+/// Stores an entry in a cell, after its hints. Release: whoever finds the entry sees what was
 /// written to it, and a reader of an older chain with this bucket may find it, too.
-static void publish(lrd_table *table, _Atomic(uint64_t) *slot, uint64_t word) {
-  if (table->hints) store_hints(table, slot, lrd_table_entry(word));
-  atomic_store_explicit(slot, word, memory_order_release);
+static void publish(lrd_table *table, _Atomic(uint64_t) *cell, uint64_t word) {
+  if (table->hints) store_hints(table, cell, lrd_table_entry(word));
+  atomic_store_explicit(cell, word, memory_order_release);
 }
 
 static void insert_word(lrd_table *table, lrd_bucket *head, uint64_t word) {
@@ -169,7 +170,7 @@ static void insert_word(lrd_table *table, lrd_bucket *head, uint64_t word) {
   for (;;) {
     uint32_t empty = lrd_bucket_match(bucket, 0);
     if (LRD_LIKELY(empty)) {
-      publish(table, &bucket->slots[__builtin_ctz(empty) / 4], word);
+      publish(table, &bucket->cells[__builtin_ctz(empty) / 4], word);
       return;
     }
     lrd_bucket *next = next_bucket(table, bucket);
@@ -178,7 +179,7 @@ static void insert_word(lrd_table *table, lrd_bucket *head, uint64_t word) {
   }
   uint64_t overflow;
   lrd_bucket *fresh = take_overflow(table, &overflow);
-  publish(table, &fresh->slots[0], word);
+  publish(table, &fresh->cells[0], word);
   store_link(bucket, relinked(load_link(bucket), overflow));
 }
 
@@ -188,48 +189,48 @@ void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash) {
               lrd_table_word(entry, lrd_table_tag(hash)));
 }
 
-void lrd_table_replace_locked(const lrd_place *place, lrd_entry *entry, uint64_t hash) {
-  publish(place->table, place->slot, lrd_table_word(entry, lrd_table_tag(hash)));
+void lrd_table_replace_locked(const lrd_cell *found, lrd_entry *entry, uint64_t hash) {
+  publish(found->table, found->cell, lrd_table_word(entry, lrd_table_tag(hash)));
 }
 
 /// Fills the hole from the end of a chain of several buckets.
-static void remove_from_chain(const lrd_place *place) {
-  lrd_bucket *before = place->head;
-  lrd_bucket *last = next_bucket(place->table, before);
-  for (lrd_bucket *next; (next = next_bucket(place->table, last)); last = next) before = last;
-  int end = LRD_BUCKET_SLOTS - 1;
-  while (atomic_load_explicit(&last->slots[end], memory_order_relaxed) == 0) end--;
-  uint64_t moved = atomic_load_explicit(&last->slots[end], memory_order_relaxed);
+static void remove_from_chain(const lrd_cell *found) {
+  lrd_bucket *before = found->head;
+  lrd_bucket *last = next_bucket(found->table, before);
+  for (lrd_bucket *next; (next = next_bucket(found->table, last)); last = next) before = last;
+  int end = LRD_BUCKET_CELLS - 1;
+  while (atomic_load_explicit(&last->cells[end], memory_order_relaxed) == 0) end--;
+  uint64_t moved = atomic_load_explicit(&last->cells[end], memory_order_relaxed);
   uint64_t overflow = load_link(before) & LRD_LINK_OVERFLOW;
-  if (place->slot != &last->slots[end]) {
-    publish(place->table, place->slot, moved);
-    uint64_t link = load_link(place->head);
-    store_link(place->head, relinked(link, link & LRD_LINK_OVERFLOW));
+  if (found->cell != &last->cells[end]) {
+    publish(found->table, found->cell, moved);
+    uint64_t link = load_link(found->head);
+    store_link(found->head, relinked(link, link & LRD_LINK_OVERFLOW));
   }
   // Readers that load this 0 also see the version raised above.
-  atomic_store_explicit(&last->slots[end], 0, memory_order_release);
+  atomic_store_explicit(&last->cells[end], 0, memory_order_release);
   if (end > 0) return;
   store_link(before, relinked(load_link(before), 0));
-  if (before != place->head) {
-    uint64_t link = load_link(place->head);
-    store_link(place->head, relinked(link, link & LRD_LINK_OVERFLOW));
+  if (before != found->head) {
+    uint64_t link = load_link(found->head);
+    store_link(found->head, relinked(link, link & LRD_LINK_OVERFLOW));
   }
-  give_overflow(place->table, last, overflow);
+  give_overflow(found->table, last, overflow);
 }
 
-void lrd_table_remove_locked(lrd_place *place) {
-  if (LRD_LIKELY(!(load_link(place->head) & LRD_LINK_OVERFLOW))) {
-    atomic_store_explicit(place->slot, 0, memory_order_release);
+void lrd_table_remove_locked(lrd_cell *found) {
+  if (LRD_LIKELY(!(load_link(found->head) & LRD_LINK_OVERFLOW))) {
+    atomic_store_explicit(found->cell, 0, memory_order_release);
   } else {
-    remove_from_chain(place);
+    remove_from_chain(found);
   }
 }
 
 uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index) {
   uint64_t length = 0;
   for (lrd_bucket *bucket = &table->bucket[index]; bucket; bucket = next_bucket(table, bucket)) {
-    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-      length += atomic_load_explicit(&bucket->slots[i], memory_order_relaxed) != 0;
+    for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
+      length += atomic_load_explicit(&bucket->cells[i], memory_order_relaxed) != 0;
     }
   }
   return length;
@@ -237,8 +238,8 @@ uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index) {
 
 /// Starts loading the entries of one bucket: moving it will read their hashes.
 static void prefetch_entries(lrd_bucket *bucket) {
-  for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-    LRD_PREFETCH(lrd_table_entry(atomic_load_explicit(&bucket->slots[i], memory_order_relaxed)));
+  for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
+    LRD_PREFETCH(lrd_table_entry(atomic_load_explicit(&bucket->cells[i], memory_order_relaxed)));
   }
 }
 
@@ -247,25 +248,25 @@ bool lrd_table_move_bucket_locked(lrd_table *root) {
   lrd_bucket *head = &root->bucket[root->moved];
   if (root->moved + 1 < root->buckets) prefetch_entries(head + 1);
   uint64_t length = lrd_table_chain_length_locked(root, root->moved);
-  if (lrd_table_overflow_left_locked(next) < (length + LRD_BUCKET_SLOTS - 1) / LRD_BUCKET_SLOTS) {
+  if (lrd_table_overflow_left_locked(next) < (length + LRD_BUCKET_CELLS - 1) / LRD_BUCKET_CELLS) {
     return false;
   }
   // The last bucket of the successor that a hash of this bucket can belong to.
   unsigned __int128 scaled = (unsigned __int128)(root->moved + 1) * next->buckets;
   make_ready(next, (uint64_t)(scaled / root->buckets) + 1);
   for (lrd_bucket *bucket = head; bucket; bucket = next_bucket(root, bucket)) {
-    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-      uint64_t word = atomic_load_explicit(&bucket->slots[i], memory_order_relaxed);
+    for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
+      uint64_t word = atomic_load_explicit(&bucket->cells[i], memory_order_relaxed);
       if (!word) continue;
-      uint64_t place = lrd_entry_place(lrd_table_entry(word));
-      insert_word(next, &next->bucket[lrd_table_index(next, place)], word);
+      uint64_t hash = lrd_entry_hash48(lrd_table_entry(word));
+      insert_word(next, &next->bucket[lrd_table_index(next, hash)], word);
     }
   }
   uint64_t link = load_link(head);
   store_link(head, link | LRD_LINK_MOVED);
   for (lrd_bucket *bucket = head; bucket; bucket = next_bucket(root, bucket)) {
-    for (int i = 0; i < LRD_BUCKET_SLOTS; i++) {
-      atomic_store_explicit(&bucket->slots[i], 0, memory_order_release);
+    for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
+      atomic_store_explicit(&bucket->cells[i], 0, memory_order_release);
     }
   }
   root->moved++;

@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_evict.h"
 
-void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
-  const lrd_policy *policy = cache->policy;
-  if (!policy->foresee) return;
-  uint32_t id = policy->foresee(&shard->order, &cache->pool, hash & ~(uint64_t)0xffff);
-  if (id == LRD_NIL) return;
-  const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-  lrd_table *root = lrd_shard_root_locked(shard);
-  LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_place(victim))]);
-  const lrd_references *references = &cache->entry_references;
-  for (uint32_t i = 0; i < references->count; i++) {
-    LRD_PREFETCH((const void *)(uintptr_t)lrd_entry_refers_to(victim, references->at[i]));
-  }
-}
-
 /// The entry to evict because cost is short, or count; NULL when none of the shard would help.
 static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared,
                                 bool wants_cost) LRD_REQUIRES(shard->lock) {

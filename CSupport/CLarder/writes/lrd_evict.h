@@ -14,12 +14,6 @@
 /// Entries that one eviction passes over at most.
 #define LRD_PASSED_OVER_MOST 16
 
-/// Begins to load what evicting the next victim will touch: what surrounds it in the order, its
-/// bucket in the table, and what its destruction begins with. The entry itself is on its way since
-/// the insertion before, as the neighbour of the victim then. `hash` is that of the insertion.
-void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
-    LRD_REQUIRES(shard->lock);
-
 /// Evicts one entry other than `spared`, whose state becomes `reason`, because of `shortage`. False
 /// when there is none that would help. Should `spared` be the next to go, it is displaced: what
 /// replaces it then enters the order as a new entry.

@@ -30,7 +30,6 @@ static void retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garba
   // hand then serves insertions from it. More at once overflow what it keeps, and the insertions
   // after that find nothing there.
   uint32_t due = removed->count ? removed->count : 1;
-  if (!removed->head && !lrd_limbo_waits_locked(limbo)) return;
   garbage->home = shard;
   if (lrd_thread_is_solitary()) {
     lrd_limbo_add_alone_locked(limbo, &cache->pool, removed, &garbage->free);
@@ -44,8 +43,8 @@ static void retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garba
   take_locked(cache, shard, garbage, due);
 }
 
-void lrd_garbage_add_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
-                            lrd_chain *removed) {
+void lrd_garbage_add_slow_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                                 lrd_chain *removed) {
   if (cache->observed && removed->head) {
     garbage->home = shard;
     lrd_chain_append(&garbage->removed, removed);
@@ -114,12 +113,12 @@ static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage
   lrd_shard *shard = &cache->shards[0];
   lrd_shard_enter(cache, NULL, shard);
   take_locked(cache, shard, garbage, 1);
-  lane->deferred = shard->limbo.batch.head != NULL;
+  lane->deferred = shard->limbo.scanned.head != NULL;
   lrd_shard_leave(cache, shard);
 }
 
 /// Takes a handful of what is above the bound, while something is. The calls that destructions make
-/// take from the same batch.
+/// take from the same chain.
 static void take_owed(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_shard *shard = home_of(cache, garbage);
   lrd_shard_enter(cache, NULL, shard);

@@ -16,9 +16,18 @@
 /// Entries evicted under one lock at most, so that no insertion holds it for long.
 enum { evictions_per_lock = 32 };
 
-void lrd_insertion_begin(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint64_t hash) {
-  lrd_shard_enter(cache, lane, shard);
-  if (shard->full) lrd_evict_prefetch_locked(cache, shard, hash);
+void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
+  const lrd_policy *policy = cache->policy;
+  if (!policy->foresee) return;
+  uint32_t id = policy->foresee(&shard->order, &cache->pool, hash & ~(uint64_t)0xffff);
+  if (id == LRD_NIL) return;
+  const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
+  lrd_table *root = lrd_shard_root_locked(shard);
+  LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_hash48(victim))]);
+  const lrd_references *references = &cache->entry_references;
+  for (uint32_t i = 0; i < references->count; i++) {
+    LRD_PREFETCH((const void *)(uintptr_t)lrd_entry_refers_to(victim, references->at[i]));
+  }
 }
 
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
@@ -101,8 +110,8 @@ static lrd_result go_on(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
 }
 
 /// Step 5.
-static void publish_locked(lrd_cache *cache, lrd_shard *shard, const lrd_insertion *insertion,
-                           lrd_entry *entry, lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
+LRD_INLINE void publish_locked(lrd_cache *cache, lrd_shard *shard, const lrd_insertion *insertion,
+                               lrd_entry *entry, lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
     LRD_REQUIRES(shard->lock) {
   lrd_counters *counters = &shard->counters;
   shard->full = unlinked->head != NULL;
@@ -166,7 +175,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   lrd_garbage_add_locked(cache, shard, &insertion->garbage, &unlinked);
   bool adjust = shard->order.adjust;
   lrd_shard_leave(cache, shard);
-  if (supply->held != LRD_SUPPLY_NOTHING) lrd_supply_drop(supply);
+  if (supply->given != LRD_SUPPLY_NONE) lrd_supply_drop(supply);
   if (LRD_UNLIKELY(adjust)) {
     cache->policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), cache->shard_mask + 1);
   }

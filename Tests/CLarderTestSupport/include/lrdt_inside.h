@@ -42,7 +42,7 @@ uint64_t lrdt_shard_count(lrd_shard *shard);
 /// Those removed from one shard that wait for destruction.
 uint64_t lrdt_shard_retired(lrd_shard *shard);
 /// Those of them that a scan has been over.
-uint64_t lrdt_shard_proven(lrd_shard *shard);
+uint64_t lrdt_shard_scanned(lrd_shard *shard);
 /// Tables of one shard that wait for destruction.
 uint64_t lrdt_shard_retired_tables(lrd_shard *shard);
 

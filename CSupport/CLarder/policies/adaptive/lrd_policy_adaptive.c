@@ -98,7 +98,7 @@ typedef struct verdict {
 static verdict judge(lrd_order *order, const lrd_entry *entry, uint32_t id) {
   const adaptive *state = order->state;
   uint32_t bits = lrd_entry_bits(entry);
-  uint64_t scrambled = lrd_scramble(lrd_entry_place(entry));
+  uint64_t scrambled = lrd_scramble(lrd_entry_hash48(entry));
   verdict found = {.credit = bits};
   if (!is_sampled(order, scrambled)) return found;
   found.sample = lrd_samples_find(&state->samples, id);
@@ -183,7 +183,7 @@ static int queue_for(lrd_order *order, uint64_t scrambled) {
 static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
-  uint64_t scrambled = lrd_scramble(lrd_entry_place(entry));
+  uint64_t scrambled = lrd_scramble(lrd_entry_hash48(entry));
   follow_sample(order);
   lrd_order_add(order, (unsigned)queue_for(order, scrambled), slots, entry, id);
   state->evicted = false;
@@ -200,7 +200,7 @@ static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
 
 static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
   adaptive *state = order->state;
-  uint64_t scrambled = lrd_scramble(lrd_entry_place(entry));
+  uint64_t scrambled = lrd_scramble(lrd_entry_hash48(entry));
   if (evicted) {
     state->evicted = true;
     if (entry->queue != MAIN) lrd_remnants_add(&state->remnants, scrambled);
@@ -246,7 +246,7 @@ static uint32_t adaptive_foresee(const lrd_order *order, lrd_pool *pool, uint64_
   uint32_t id = order->queue[number].list.tail;
   lrd_order_foresee(slots, id);
   if (id != LRD_NIL && number != MAIN) {
-    uint64_t scrambled = lrd_scramble(lrd_entry_place(lrd_slots_entry(slots, id)));
+    uint64_t scrambled = lrd_scramble(lrd_entry_hash48(lrd_slots_entry(slots, id)));
     lrd_remnants_foresee(&state->remnants, scrambled);
   }
   return id;
@@ -270,7 +270,7 @@ static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
     lrd_order_move(order, MAIN, slots, entry);
     // What it was met for is done with: evicted from the main queue it begins anew.
     if (number != MAIN && expert->twice) {
-      uint64_t scrambled = lrd_scramble(lrd_entry_place(entry));
+      uint64_t scrambled = lrd_scramble(lrd_entry_hash48(entry));
       lrd_remnants_recall(&state->remnants, scrambled, expert->ghosts, false);
     }
   }
