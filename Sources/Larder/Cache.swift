@@ -118,17 +118,17 @@ extension EvictionPolicy {
   /// The core's functions for this policy.
   package var core: UnsafePointer<lrd_policy> {
     switch self {
-    case .lru: lrd_policy_lru()
-    case .fifo: lrd_policy_fifo()
-    case .lfu: lrd_policy_lfu()
-    case .clock: lrd_policy_clock()
-    case .sieve: lrd_policy_sieve()
-    case .s3fifo: lrd_policy_s3fifo()
-    case .tinyLFU: lrd_policy_tiny_lfu()
-    case .twoQueue: lrd_policy_two_queue()
-    case .cheapestFirst: lrd_policy_cheapest_first()
-    case .costAware: lrd_policy_cost_aware()
-    case .adaptive: lrd_policy_adaptive()
+    case .lru: lrd_policy_of(LRD_POLICY_LRU)
+    case .fifo: lrd_policy_of(LRD_POLICY_FIFO)
+    case .lfu: lrd_policy_of(LRD_POLICY_LFU)
+    case .clock: lrd_policy_of(LRD_POLICY_CLOCK)
+    case .sieve: lrd_policy_of(LRD_POLICY_SIEVE)
+    case .s3fifo: lrd_policy_of(LRD_POLICY_S3FIFO)
+    case .tinyLFU: lrd_policy_of(LRD_POLICY_TINY_LFU)
+    case .twoQueue: lrd_policy_of(LRD_POLICY_TWO_QUEUE)
+    case .cheapestFirst: lrd_policy_of(LRD_POLICY_CHEAPEST_FIRST)
+    case .costAware: lrd_policy_of(LRD_POLICY_COST_AWARE)
+    case .adaptive: lrd_policy_of(LRD_POLICY_ADAPTIVE)
     }
   }
 }

@@ -52,7 +52,7 @@ static void release_nothing(void *context) {
 }
 
 lrd_cache *lrdt_cache_create(uint32_t shards, size_t entry_bytes) {
-  return lrdt_cache_create_with(lrd_policy_lru(), shards, entry_bytes);
+  return lrdt_cache_create_with(lrd_policy_of(LRD_POLICY_LRU), shards, entry_bytes);
 }
 
 lrd_cache *lrdt_cache_create_with(const lrd_policy *policy, uint32_t shards, size_t entry_bytes) {

@@ -3,7 +3,7 @@
 
 #include "lrd_growth.h"
 #include "lrd_hazards.h"
-#include "lrd_slot.h"
+#include "lrd_lane.h"
 #include "lrdt_stepping.h"
 
 enum { items_most = 64 };
@@ -25,14 +25,13 @@ static void act(lrdt_play *play, const lrdt_act *act, lrd_chain *removed) LRD_UN
   case LRDT_NOTHING:
     break;
   case LRDT_INSERT:
-    lrd_shard_link_locked(shard, policy, pool, act->fresh, subject->hash);
+    lrd_shard_link_locked(shard, act->fresh, subject->hash);
     break;
   case LRDT_REMOVE:
-    lrd_shard_unlink_locked(shard, policy, pool, subject->entry, LRD_REMOVED_BY_CALL, removed);
+    lrd_shard_unlink_locked(shard, subject->entry, LRD_REMOVED_BY_CALL, removed);
     break;
   case LRDT_REPLACE:
-    lrd_shard_replace_locked(shard, policy, pool, subject->entry, act->fresh, subject->hash,
-                             removed);
+    lrd_shard_replace_locked(shard, subject->entry, act->fresh, subject->hash, removed);
     break;
   case LRDT_MOVE_BUCKET:
     if (lrd_growth_moves_locked(shard)) lrd_growth_move_locked(shard, 1);
@@ -43,7 +42,7 @@ static void act(lrdt_play *play, const lrdt_act *act, lrd_chain *removed) LRD_UN
   case LRDT_EMPTY: {
     lrd_order order;
     lrd_growth_leave_locked(shard);
-    lrd_shard_empty_locked(shard, policy, &order);
+    lrd_shard_empty_locked(shard, &order);
     lrd_order_dissolve(&order, policy, pool, LRD_REMOVED_BY_CALL, removed);
     break;
   }

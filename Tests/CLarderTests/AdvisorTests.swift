@@ -21,7 +21,7 @@ struct AdvisorTests {
     let shadow = UnsafeMutablePointer<lrd_shadow>.allocate(capacity: 1)
     defer { shadow.deallocate() }
     lrd_shadow_open(shadow, expert(number), capacity, memory)
-    return keys.count { !lrd_shadow_request(shadow, lrd_scramble(UInt64($0 + 1) << 16)) }
+    return keys.count { !lrd_shadow_request(shadow, lrd_hash_mix(UInt64($0 + 1) << 16)) }
   }
 
   @Test("A key in a shadow hits, whatever the capacity", arguments: experts)

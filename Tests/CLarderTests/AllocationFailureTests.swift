@@ -109,7 +109,7 @@ struct AllocationFailureTests {
   @Test("Without memory the core makes no cache and keeps no memory")
   func noMemoryNoCache() async {
     await #expect(processExitsWith: .success) {
-      let failures = failuresBeforeACache(lrd_policy_lru())
+      let failures = failuresBeforeACache(lrd_policy_of(LRD_POLICY_LRU))
       precondition(failures == 3, "\(failures) allocations make a cache")
     }
   }

@@ -62,7 +62,7 @@ final class Shelf {
   @discardableResult func insert(_ hash: UInt64) -> Int {
     let entry = newEntry(hash)
     makeRoom(hash)
-    lrd_shard_link_locked(shard, lrd_policy_lru(), pool, entry, hash)
+    lrd_shard_link_locked(shard, entry, hash)
     items.append(lrdt_item(entry: entry, hash: hash, present: true, slot: nil, head: nil, link: 0))
     return items.count - 1
   }
@@ -71,7 +71,7 @@ final class Shelf {
   func putBack(_ number: Int) {
     let entry = newEntry(items[number].hash)
     makeRoom(items[number].hash)
-    lrd_shard_link_locked(shard, lrd_policy_lru(), pool, entry, items[number].hash)
+    lrd_shard_link_locked(shard, entry, items[number].hash)
     items[number] = lrdt_item(
       entry: entry, hash: items[number].hash, present: true, slot: nil, head: nil, link: 0)
   }
@@ -113,8 +113,7 @@ final class Shelf {
 
   func remove(_ number: Int) {
     lrd_shard_unlink_locked(
-      shard, lrd_policy_lru(), pool, items[number].entry, UInt8(LRD_REMOVED_BY_CALL.rawValue),
-      &removed)
+      shard, items[number].entry, UInt8(LRD_REMOVED_BY_CALL.rawValue), &removed)
     items[number].present = false
     items[number].slot = nil
   }
@@ -122,8 +121,7 @@ final class Shelf {
   /// Publishes a new entry in an item's cell.
   func replace(_ number: Int) {
     let entry = newEntry(items[number].hash)
-    lrd_shard_replace_locked(
-      shard, lrd_policy_lru(), pool, items[number].entry, entry, items[number].hash, &removed)
+    lrd_shard_replace_locked(shard, items[number].entry, entry, items[number].hash, &removed)
     items[number].entry = entry
   }
 
@@ -143,7 +141,7 @@ final class Shelf {
 
   /// What a lookup gets wrong, or `nil`. Also recomputes the invariants of the core.
   func fault() -> String? {
-    lrd_shard_check(shard, lrd_policy_lru(), pool)
+    lrd_shard_check(shard)
     return items.withUnsafeMutableBufferPointer { items in
       guard let first = items.baseAddress else { return nil }
       return lrdt_items_check(cache, lane, first, items.count).map(String.init(cString:))

@@ -71,25 +71,35 @@ struct SieveModel: PolicyModel {
   mutating func removeAll() { self = SieveModel() }
 }
 
-/// Evicted keys, oldest first. Their memory comes with the insertion after the first eviction.
+/// Evicted keys, each with the epoch it was evicted in. An epoch ends when it has `granule` keys; those
+/// taken out of the table do not count. A key lives for `life` more epochs. The memory for all this
+/// comes with the insertion after the first eviction.
 struct GhostModel {
-  var keys: [Int] = []
+  var epochs: [Int: Int] = [:]
+  var epoch = 0
+  var filled = 0
   var isWanted = false
   var isThere = false
-  let most: Int
+  let granule: Int
+  let life: Int
 
-  init(capacity: Int, percent: Int) { most = max(1, capacity * percent / 100) }
+  init(capacity: Int, percent: Int) {
+    let most = max(1, capacity * percent / 100)
+    granule = (2 * most + 16) / 17
+    life = most / granule
+  }
 
   mutating func prepare() { isThere = isWanted }
   mutating func add(_ key: Int) {
     isWanted = true
     if !isThere { return }
-    while keys.count > most { keys.removeFirst() }
-    keys.append(key)
+    filled += 1
+    if filled > granule { (epoch, filled) = (epoch + 1, 1) }
+    epochs[key] = epoch
   }
   mutating func take(_ key: Int) -> Bool {
-    guard let index = keys.lastIndex(of: key) else { return false }
-    keys.remove(at: index)
+    guard let past = epochs.removeValue(forKey: key), epoch - past <= life else { return false }
+    filled = max(0, filled - 1)
     return true
   }
 }

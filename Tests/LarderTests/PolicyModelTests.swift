@@ -15,9 +15,8 @@ struct PolicyModelTests {
     func driver<Key>(
       _ key: @escaping (Int) -> Key, _ number: @escaping @Sendable (Key) -> Int
     ) -> CacheDriver<Key> {
-      // The models' ghosts are keys; the cache's ghosts are 19 bits of their hashes. Among the
-      // hundreds of thousands of caches here some of these would be equal by chance. With these
-      // seeds none are.
+      // The models' ghosts are keys. Those of the cache are 11 bits of a hash, and now and then two
+      // keys have the same. With these seeds none do.
       CacheDriver(
         countLimit: limits.count, costLimit: limits.cost, policy: policy,
         hashSeeds: (0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9), key: key, number: number)

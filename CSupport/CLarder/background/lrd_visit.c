@@ -4,12 +4,18 @@
 #include "lrd_enter.h"
 #include "lrd_garbage.h"
 #include "lrd_grace.h"
+#include "lrd_growth.h"
 #include "lrd_hazards.h"
-#include "lrd_tidy.h"
 
 static const uint64_t shortest_nap = 1000000;  // 1 ms: gathers what a burst of writes leaves
 static const uint64_t longest_nap = 100000000; // 0.1 s: while readers hold on to entries
 
+/// Buckets moved under one lock.
+enum { buckets_per_slice = 32 };
+/// Tries to bring in what was allocated.
+enum { supply_tries = 1000 };
+/// Slots in use besides those of entries, and a 64th more: free slots of threads, and the limbo's.
+enum { slots_besides = 4096 };
 /// A visit moves at most this many slices of a shard's table.
 enum { slices_per_visit = 256 };
 
@@ -17,6 +23,14 @@ static void nap(uint64_t nanoseconds) {
   static _Atomic(uint32_t) never;
   lrd_park(&never, 0, nanoseconds);
 }
+
+/// What a slice of work on a table leaves.
+typedef enum slice {
+  SLICE_DONE,   // the table is as it should be
+  SLICE_MOVING, // it has more buckets to move: take the next slice
+  SLICE_LEFT,   // it is left to writers, memory for it came too late, or pages were wanted
+  SLICE_BUSY,   // the lock was busy: its holder knows of the request
+} slice;
 
 /// What a visit leaves. MORE_TO_DO: come back soon. LATER: a reader holds entries, or a lock was
 /// busy.
@@ -35,6 +49,74 @@ static void fence_all(lrd_cache *cache) {
     lrd_shard_leave(cache, shard);
   }
   if (waits) lrd_grace_fence();
+}
+
+/// Makes the pool's reserve page, if the pool wants one and the cache may need it: true when it has.
+static bool tidy_pool(lrd_cache *cache) {
+  uint64_t limit = lrd_cache_count_limit(cache);
+  return lrd_pool_prepare(&cache->pool, limit ? limit + limit / 64 + slots_besides : UINT64_MAX);
+}
+
+/// Insertions into any shard want pages while a table is being made for one.
+typedef struct making {
+  lrd_cache *cache;
+  bool made_page;
+} making;
+
+static void make_page(void *context) {
+  making *making = context;
+  making->made_page |= tidy_pool(making->cache);
+}
+
+/// Takes the lock for what was allocated without it, which is too dear to throw away for a busy
+/// moment; no longer than some thousand insertions take.
+static bool try_for_supply(lrd_shard *shard) LRD_TRY_ACQUIRE(true, shard->lock) {
+  for (int i = 0; i < supply_tries; i++) {
+    if (lrd_lock_try(&shard->lock)) return true;
+    lrd_yield();
+  }
+  return lrd_lock_try_or_mark(&shard->lock);
+}
+
+/// True when writers have moved buckets of a growing table since the thread had it last. Then it is
+/// left to them: they are done before it is full, and would wait for whoever moves more. A table
+/// that shrinks is far too large until it has moved, however slowly writers go.
+static bool writers_move_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
+  bool grows = next && next->buckets > root->buckets && !lrd_growth_is_oversized_locked(shard);
+  return grows && root->moved != shard->moved_seen;
+}
+
+/// Takes one bounded slice of work on a shard's tables: moves and shrinks them, and makes the
+/// successor of a large one. With `scan`, once for each visit, gives the limbo's tables and what waits
+/// there to it.
+static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
+  lrd_supply supply = {0};
+  making making = {.cache = cache};
+  if (!lrd_lock_try_or_mark(&shard->lock)) return SLICE_BUSY;
+  bool theirs = writers_move_locked(shard);
+  bool tidied = theirs || lrd_growth_tidy_locked(shard, buckets_per_slice, &supply);
+  if (!tidied) {
+    lrd_shard_leave(cache, shard);
+    bool fetched = lrd_supply_fetch(&supply, &cache->entry_references);
+    if (supply.given == LRD_SUPPLY_TABLE) lrd_table_prefault(supply.memory, make_page, &making);
+    if (!try_for_supply(shard)) {
+      lrd_supply_drop(&supply);
+      return making.made_page ? SLICE_LEFT : SLICE_BUSY;
+    }
+    if (fetched) lrd_growth_tidy_locked(shard, buckets_per_slice, &supply);
+    // What was not used came too late or will never do: no reason to go on at once.
+    tidied = fetched && supply.given == LRD_SUPPLY_NONE;
+  }
+  shard->moved_seen = lrd_shard_root_locked(shard)->moved;
+  bool wrong = lrd_growth_moves_locked(shard) || lrd_growth_is_oversized_locked(shard);
+  if (scan) lrd_limbo_scan_passed_locked(&shard->limbo, scan);
+  lrd_shard_leave(cache, shard);
+  // Writers have moved on with some of their own memory, and may stop.
+  bool late = wrong && supply.given != LRD_SUPPLY_NONE;
+  lrd_supply_drop(&supply);
+  if (tidied && !theirs && wrong) return SLICE_MOVING;
+  return theirs || late || making.made_page ? SLICE_LEFT : SLICE_DONE;
 }
 
 /// Scans what was taken from the shard's limbo and returns it. True when a reader holds something.
@@ -84,17 +166,17 @@ static progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
 /// Works on one shard, in slices between which the lock is free.
 static progress visit_shard(lrd_cache *cache, lrd_shard *shard) {
   lrd_scan scan = {0};
-  lrd_slice slice = lrd_tidy_slice(cache, shard, &scan);
+  slice slice = tidy(cache, shard, &scan);
   bool held = scan_waiting(cache, shard, &scan);
   progress destroyed = destroy_scanned(cache, shard);
-  bool moves = slice == LRD_SLICE_MOVING;
-  for (int i = 1; slice == LRD_SLICE_MOVING && i < slices_per_visit; i++) {
+  bool moves = slice == SLICE_MOVING;
+  for (int i = 1; slice == SLICE_MOVING && i < slices_per_visit; i++) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return DONE;
-    slice = lrd_tidy_slice(cache, shard, NULL);
+    slice = tidy(cache, shard, NULL);
   }
-  if (slice == LRD_SLICE_BUSY) return LATER;
+  if (slice == SLICE_BUSY) return LATER;
   // A table that has moved to its end is in the limbo by now.
-  if (moves || slice == LRD_SLICE_LEFT || destroyed == MORE_TO_DO) return MORE_TO_DO;
+  if (moves || slice == SLICE_LEFT || destroyed == MORE_TO_DO) return MORE_TO_DO;
   return held || destroyed == LATER ? LATER : DONE;
 }
 
@@ -108,7 +190,7 @@ static progress visit(lrd_cache *cache) {
   fence_all(cache);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     // Whoever took the last page up will want the next one soon, too.
-    if (lrd_tidy_pool(cache)) left = MORE_TO_DO;
+    if (tidy_pool(cache)) left = MORE_TO_DO;
     left = worse(left, visit_shard(cache, &cache->shards[i]));
   }
   return left;

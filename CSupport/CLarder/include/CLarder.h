@@ -5,7 +5,6 @@
 #pragma once
 
 #include "lrd_alloc.h"
-#include "lrd_check.h"
 #include "lrd_hash.h"
 #include "lrd_insertion.h"
 #include "lrd_life.h"

@@ -117,4 +117,11 @@ LRD_INLINE lrd_shard *lrd_cache_shard(lrd_cache *cache, uint64_t hash) LRD_NONBL
   return &cache->shards[(uint32_t)(hash >> 16) & cache->shard_mask];
 }
 
+/// Recomputes every invariant of lrd_shard.h from the ground, shard by shard. A broken one stops the
+/// process, in all builds.
+void lrd_cache_check(lrd_cache *cache);
+
+/// The same for one shard. Locks it.
+void lrd_shard_check(lrd_shard *shard);
+
 #pragma clang assume_nonnull end

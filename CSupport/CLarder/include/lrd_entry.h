@@ -20,6 +20,7 @@
 #pragma once
 
 #include "lrd_base.h"
+#include "lrd_hash.h"
 
 #include <string.h>
 
@@ -89,6 +90,11 @@ LRD_INLINE uint64_t lrd_entry_refers_to(const lrd_entry *entry, lrd_reference re
 /// The hash as far as placement needs it: bits 16..63, the rest 0.
 LRD_INLINE uint64_t lrd_entry_hash48(const lrd_entry *entry) LRD_NONBLOCKING {
   return (uint64_t)entry->hash_high << 48 | (uint64_t)entry->hash_mid << 16;
+}
+
+/// The mixed hash of the entry's key: see lrd_hash_mix().
+LRD_INLINE uint64_t lrd_entry_mixed_hash(const lrd_entry *entry) {
+  return lrd_hash_mix(lrd_entry_hash48(entry));
 }
 
 /// Sets what the core has to know of an entry that is not yet published.

@@ -16,7 +16,7 @@
  * first: destructions that change the cache cannot nest without end. */
 #pragma once
 
-#include "lrd_slot.h"
+#include "lrd_lane.h"
 
 #pragma clang assume_nonnull begin
 

@@ -59,6 +59,12 @@ static inline uint64_t lrd_hash_fold(uint64_t a, uint64_t b) LRD_NONBLOCKING {
   return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/// Spreads the upper 48 bits of a hash over all 64. Shards and tables pick by the bits of the hash
+/// itself. Samples, ghosts and sketches pick by the bits of this result, and so pick independently.
+static inline uint64_t lrd_hash_mix(uint64_t hash48) LRD_NONBLOCKING {
+  return lrd_hash_fold(hash48 ^ 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu);
+}
+
 /// Two multiplications with all 128 bits kept between them; `length` separates equal words.
 static inline uint64_t lrd_hash_finish(uint64_t a, uint64_t b, uint64_t length) LRD_NONBLOCKING {
   unsigned __int128 product = (unsigned __int128)a * b;

@@ -6,6 +6,9 @@
  * owns the lane's index writes it. A thread that gets the index of one that ended goes on with its
  * lane, counters and free slots included.
  *
+ * FREE SLOTS for new entries are taken and given one by one by threads that have a lane, and from
+ * the pool by those that have none.
+ *
  * THE BATCH (after Ding, Jiang, Zhang, "BP-Wrapper", ICDE 2009) holds hits that are not yet noted in
  * the policy's order, as (entry, hash). It is applied when it is full, if a trylock gets the shard,
  * and in any case before its thread changes that shard: so one thread alone sees an exact order. An
@@ -102,5 +105,42 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
 
 /// Notes the hits of a full batch in every shard that is free, and makes room in it.
 void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_COLD LRD_NONBLOCKING;
+
+/// Fetches free slots from the pool for a lane that has none. False without memory.
+bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane);
+
+/// Gives the later half of the free slots of a lane that is full of them to the pool, which hands out
+/// first what it got last.
+void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane);
+
+/// A free slot with its id in `prev`; NULL without memory. `lane` NULL: straight from the pool. Not
+/// while a lock is held.
+static inline lrd_entry *_Nullable lrd_slot_take(lrd_cache *cache, lrd_lane *_Nullable lane) {
+  uint32_t id;
+  if (lane) {
+    if (LRD_UNLIKELY(!lane->free_count) && !lrd_slot_refill(cache, lane)) return NULL;
+    lane->free_count--;
+    id = lane->free[lane->first_free++ % LRD_FREE_SLOTS];
+  } else if (!lrd_pool_take(&cache->pool, &id, 1)) {
+    return NULL;
+  }
+  lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
+  entry->prev = id;
+  entry->next = LRD_NIL;
+  entry->state = LRD_ENTRY_FREE;
+  entry->policy_bits = 0;
+  return entry;
+}
+
+/// Takes back a slot whose pair is destroyed.
+static inline void lrd_slot_give(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_entry *entry) {
+  uint32_t id = entry->prev;
+  if (!lane) {
+    lrd_pool_give(&cache->pool, &id, 1);
+    return;
+  }
+  if (LRD_UNLIKELY(lane->free_count == LRD_FREE_SLOTS)) lrd_slot_drain(cache, lane);
+  lane->free[(lane->first_free + lane->free_count++) % LRD_FREE_SLOTS] = id;
+}
 
 #pragma clang assume_nonnull end

@@ -64,4 +64,8 @@ static inline uint32_t lrd_list_replace(lrd_list *list, lrd_slots slots, const l
   return old_id;
 }
 
+/// Links an entry at the hot side of the one in slot `colder`; LRD_NIL: at the cold end.
+void lrd_list_add_after(lrd_list *list, lrd_slots slots, uint32_t colder, lrd_entry *entry,
+                        uint32_t id);
+
 #pragma clang assume_nonnull end

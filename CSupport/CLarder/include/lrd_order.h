@@ -111,9 +111,9 @@ static inline bool lrd_queue_exceeds(const lrd_queue *queue, lrd_amount amount) 
   return queue->size.count > amount.count || queue->size.cost > amount.cost;
 }
 
-/// Begins to load the hotter neighbour of an entry that is about to go: unlinking writes to it, and
-/// it is the next to go.
-static inline void lrd_order_foresee(lrd_slots slots, uint32_t id) {
+/// Begins to load the hotter neighbour of an entry that is about to be evicted. Unlinking the entry
+/// writes to that neighbour, and the next eviction takes it.
+static inline void lrd_order_prefetch(lrd_slots slots, uint32_t id) {
   if (id == LRD_NIL) return;
   uint32_t hotter = lrd_slots_entry(slots, id)->prev;
   if (hotter != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, hotter));
@@ -132,6 +132,26 @@ static inline lrd_amount lrd_amount_percent(lrd_amount amount, uint32_t parts) {
                       lrd_bound_percent(amount.cost, parts)};
 }
 
+/// Count and cost of everything the shard holds.
+static inline lrd_amount lrd_order_size(const lrd_order *order) {
+  lrd_amount size = {0, 0};
+  for (int i = 0; i < LRD_QUEUES; i++) {
+    size.count += order->queue[i].size.count;
+    size.cost += order->queue[i].size.cost;
+  }
+  return size;
+}
+
+/// A shard is idle while it holds less than this part of what fits. The policy of an idle shard
+/// asks for no history: a cache with a huge limit may stay nearly empty for ever, and then never
+/// pays for it. A shard that does fill up is still far from its first eviction at a sixteenth.
+enum { LRD_IDLE_PART = 16 };
+
+/// True when a shard in which `entries` fit is idle.
+static inline bool lrd_order_is_idle(const lrd_order *order, uint64_t entries) {
+  return entries / LRD_IDLE_PART > lrd_order_size(order).count;
+}
+
 /// `parts` hundredths of the entries that the shard may hold, or where only their cost is limited,
 /// of those it holds; at least 1.
 uint64_t lrd_order_percent(const lrd_order *order, uint32_t parts);
@@ -146,7 +166,7 @@ uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id);
 void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
-uint32_t lrd_queues_foresee(const lrd_order *order, lrd_pool *pool, uint64_t place);
+uint32_t lrd_queues_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48);
 uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_hottest(const lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_coldest(const lrd_order *order, lrd_pool *pool);

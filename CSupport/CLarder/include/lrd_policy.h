@@ -74,10 +74,11 @@ typedef struct lrd_policy {
   /// learns nothing from that. NULL where the order goes by cost: nothing is passed over there.
   void (*_Nullable pass)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
-  /// A guess at what `victim` will name next, LRD_NIL for none. Begins to load what removing that
-  /// entry, naming the one after it and inserting a key of this place will touch, and changes
-  /// nothing: writes are made of cache misses, which this lets run side by side. NULL: no guess.
-  uint32_t (*_Nullable foresee)(const lrd_order *order, lrd_pool *pool, uint64_t place);
+  /// Guesses which entry `victim` will name next; LRD_NIL for none. Begins to load what three steps
+  /// will touch: removing that entry, naming the one after it, and inserting a key whose hash has
+  /// these upper 48 bits. Changes nothing. Writes spend their time on cache misses, and this lets
+  /// the misses run side by side. NULL: the policy does not guess.
+  uint32_t (*_Nullable prefetch)(const lrd_order *order, lrd_pool *pool, uint64_t hash48);
 
   /// Unlinks some entry of a taken order and returns its slot id, LRD_NIL when none is left.
   uint32_t (*drain)(lrd_order *order, lrd_pool *pool);
@@ -95,6 +96,6 @@ typedef struct lrd_policy {
 #define LRD_POLICY_OF_QUEUES                                                                       \
   .replace = lrd_queues_replace, .drain = lrd_queues_drain, .hottest = lrd_queues_hottest,         \
   .coldest = lrd_queues_coldest, .colder = lrd_queues_colder, .hotter = lrd_queues_hotter,         \
-  .foresee = lrd_queues_foresee
+  .prefetch = lrd_queues_prefetch
 
 #pragma clang assume_nonnull end

@@ -52,6 +52,8 @@ typedef struct lrd_shard {
   _Atomic(uint64_t) buckets;
   _Atomic(uintptr_t) hints; // address of the root's first hints, 0 for none
   const lrd_references *references;
+  const lrd_policy *policy;
+  lrd_pool *pool;
   uint64_t at_ease; // see I6; guard: `lock`. Changes with the tables, so it is beside the root
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
@@ -65,14 +67,14 @@ typedef struct lrd_shard {
   lrd_limbo limbo; // entries that left and may still be read
 } lrd_shard;
 
-/// Makes an empty shard, for entries with such references. False without memory for what the policy
-/// keeps in it.
+/// Makes an empty shard of a policy (with what its shards share), for entries of that pool with such
+/// references. False without memory for what the policy keeps in it.
 bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *_Nullable shared,
-                    const lrd_references *references);
+                    lrd_pool *pool, const lrd_references *references);
 
 /// Frees all tables, and what the policy keeps. The shard must hold no entry, and no reader may be
 /// inside.
-void lrd_shard_close(lrd_shard *shard, const lrd_policy *policy);
+void lrd_shard_close(lrd_shard *shard);
 
 /// The table lookups start from.
 static inline lrd_table *lrd_shard_root_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
@@ -91,34 +93,29 @@ static inline uint64_t lrd_shard_count_locked(const lrd_shard *shard) LRD_REQUIR
 }
 
 /// Publishes a new entry and links it; the caller has reserved its room.
-void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                           lrd_entry *entry, uint64_t hash) LRD_REQUIRES(shard->lock);
+void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
+    LRD_REQUIRES(shard->lock);
 
 /// Takes a linked entry out of table and order and adds it to `removed` with the reason as its
 /// state.
-void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                             lrd_entry *entry, uint8_t reason, lrd_chain *removed)
+void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
 /// Takes a linked entry out of the order and leaves it in the table, where it is to be replaced or
 /// unlinked before the lock is released, or put back by lrd_shard_restore_locked() as if new.
-void lrd_shard_displace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                               lrd_entry *entry) LRD_REQUIRES(shard->lock);
-void lrd_shard_restore_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                              lrd_entry *entry) LRD_REQUIRES(shard->lock);
+void lrd_shard_displace_locked(lrd_shard *shard, lrd_entry *entry) LRD_REQUIRES(shard->lock);
+void lrd_shard_restore_locked(lrd_shard *shard, lrd_entry *entry) LRD_REQUIRES(shard->lock);
 
 /// Publishes `entry` in the place of `old`, which has the same key: readers see the one or the
 /// other. It takes the place of `old` in the order, too, unless that is displaced: then it enters
 /// the order as a new one. `old` is added to `removed`.
-void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                              lrd_entry *old, lrd_entry *entry, uint64_t hash, lrd_chain *removed)
-    LRD_REQUIRES(shard->lock);
+void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
+                              lrd_chain *removed) LRD_REQUIRES(shard->lock);
 
 /// Takes everything out of order and sums, in O(1), after lrd_growth_leave_locked() has given up the
 /// tables. The entries leave as `order`, to be turned into a chain by lrd_order_dissolve() without
 /// the lock.
-void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_order *order)
-    LRD_REQUIRES(shard->lock);
+void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) LRD_REQUIRES(shard->lock);
 
 /// Adds all entries of an order nobody else can reach to `removed`.
 void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,

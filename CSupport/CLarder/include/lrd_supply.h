@@ -35,11 +35,4 @@ typedef struct lrd_supply {
   void *_Nullable memory;
 } lrd_supply;
 
-/// Allocates what is wanted, after freeing what is held. False without memory. A table is made for
-/// entries with such references.
-bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
-
-/// Frees what is held.
-void lrd_supply_drop(lrd_supply *supply);
-
 #pragma clang assume_nonnull end

@@ -33,11 +33,12 @@ static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   if (!cache->shards) return false;
   bool opened = true;
   for (uint32_t i = 0; i < shards; i++) {
-    opened &= lrd_shard_open(&cache->shards[i], policy, cache->shared, &cache->entry_references);
+    opened &= lrd_shard_open(&cache->shards[i], policy, cache->shared, &cache->pool,
+                             &cache->entry_references);
   }
   for (uint32_t i = 0; opened && i < shards; i++) {
     lrd_amount share = lrd_budget_share(&cache->budget, shards);
-    lrd_growth_resize_locked(&cache->shards[i], policy, share);
+    lrd_growth_resize_locked(&cache->shards[i], share);
   }
   return opened;
 }
@@ -45,7 +46,7 @@ static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
 /// Frees what open_shards() made, all or part of it.
 static void close_shards(lrd_cache *cache) {
   for (uint32_t i = 0; cache->shards && i <= cache->shard_mask; i++) {
-    lrd_shard_close(&cache->shards[i], cache->policy);
+    lrd_shard_close(&cache->shards[i]);
   }
   lrd_free(cache->shards, shards_bytes(cache->shard_mask + 1), _Alignof(lrd_shard));
   if (cache->policy->destroy && cache->shared) cache->policy->destroy(cache->shared);

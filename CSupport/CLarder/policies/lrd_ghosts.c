@@ -1,146 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_ghosts.h"
 
+#include <string.h>
+
 enum {
-  slots_per_bucket = 16,
-  live_per_bucket = 8,
-  epoch_bits = 12,
-  epoch_mask = (1 << epoch_bits) - 1,
-  epochs_per_set = 256,
-  idle_part = 16, // the part of its limit that a shard must hold to have ghosts
+  epoch_mask = 15,
+  met_bit = 16,
+  mark_shift = 5,
+  mark_mask = 0x7ff,
 };
 
-typedef struct bucket {
-  uint32_t slot[slots_per_bucket];
-} bucket;
-
-/// Where a key's ghost is, and its slot without the epoch. Never 0: the fingerprint has a bit set.
-typedef struct spot {
-  bucket *bucket;
-  uint32_t fingerprint;
-} spot;
-
-static spot spot_of(const lrd_ghosts *ghosts, const lrd_order *order, const lrd_entry *entry) {
-  uint64_t mixed = lrd_entry_hash48(entry) * 0x9E3779B97F4A7C15u;
-  uint64_t index = (uint64_t)(((unsigned __int128)mixed * ghosts->buckets) >> 64);
-  uint32_t fingerprint = (uint32_t)(mixed >> 20) << epoch_bits | (uint32_t)1 << epoch_bits;
-  return (spot){(bucket *)order->history.memory + index, fingerprint};
+void lrd_ghosts_open(lrd_ghosts *ghosts, uint16_t *slots, uint32_t buckets, uint64_t granule) {
+  *ghosts = (lrd_ghosts){.slots = slots, .buckets = buckets, .granule = granule ? granule : 1};
 }
 
-/// Epochs that can be told apart, a power of two: enough for a set of which most were taken out.
-static uint64_t epochs_for(uint64_t buckets) {
-  uint64_t epochs = 64;
-  while (epochs <= epoch_mask && epochs < buckets * live_per_bucket * 8) epochs *= 2;
-  return epochs;
+/// The slots of a bucket side by side. The processor compares all eight at once.
+typedef uint16_t vector __attribute__((vector_size(LRD_GHOSTS_BUCKET * sizeof(uint16_t))));
+typedef int16_t signed_vector __attribute__((vector_size(sizeof(vector))));
+
+static vector all(uint32_t value) {
+  uint16_t v = (uint16_t)value;
+  return (vector){v, v, v, v, v, v, v, v};
 }
 
-static uint64_t *alive(const lrd_ghosts *ghosts, const lrd_order *order, uint64_t epoch) {
-  uint64_t *weights = (uint64_t *)((bucket *)order->history.memory + ghosts->buckets);
-  return &weights[epoch & (epochs_for(ghosts->buckets) - 1)];
+static vector load(const uint16_t *bucket) {
+  vector slots;
+  memcpy(&slots, bucket, sizeof slots);
+  return slots;
 }
 
-/// The epoch a slot was filled in, as far as 12 bits tell: none is reused before its slots are.
-static uint64_t epoch_of(const lrd_ghosts *ghosts, uint32_t slot) {
-  return ghosts->newest - ((ghosts->newest - slot) & epoch_mask);
+static vector age_of_each(const lrd_ghosts *ghosts, vector slots) {
+  return (all(ghosts->epoch) - slots) & all(epoch_mask);
 }
 
-static uint64_t buckets_for(uint64_t capacity) {
-  return capacity / live_per_bucket + 1;
+static uint32_t age(const lrd_ghosts *ghosts, uint16_t slot) {
+  return (ghosts->epoch - slot) & epoch_mask;
 }
 
-/// True where ghosts are weighed by cost.
-static bool weighs(const lrd_order *order) {
+/// The fingerprint, shifted to where a slot has it. Never 0.
+static uint16_t mark_of(uint64_t mixed) {
+  uint16_t mark = mixed & mark_mask;
+  return (uint16_t)((mark ? mark : 1) << mark_shift);
+}
+
+/// A slot with this mark. If chance gave several slots the same mark, any of them will do.
+static uint16_t *find(uint16_t *bucket, uint16_t mark) {
+  vector equal = (vector)((load(bucket) & all(mark_mask << mark_shift)) == all(mark));
+  uint64_t half[2];
+  memcpy(half, &equal, sizeof half);
+  if (LRD_LIKELY(!(half[0] | half[1]))) return NULL;
+  int index = half[0] ? __builtin_ctzll(half[0]) / 16 : 4 + __builtin_ctzll(half[1]) / 16;
+  return &bucket[index];
+}
+
+/// Clears the dead slots of the next bucket.
+static void sweep_bucket(lrd_ghosts *ghosts) {
+  uint16_t *bucket = &ghosts->slots[(size_t)ghosts->sweep * LRD_GHOSTS_BUCKET];
+  vector slots = load(bucket);
+  slots &= (vector)(age_of_each(ghosts, slots) <= all(LRD_GHOSTS_OLDEST));
+  memcpy(bucket, &slots, sizeof slots);
+  if (++ghosts->sweep == ghosts->buckets) ghosts->sweep = 0;
+}
+
+/// The larger of each pair of numbers below 2^15.
+static vector larger(vector a, vector b) {
+  vector more = (vector)((signed_vector)a > (signed_vector)b);
+  return (a & more) | (b & ~more);
+}
+
+/// An empty slot, or the oldest. The first, if there are several.
+static uint16_t *slot_for(const lrd_ghosts *ghosts, uint16_t *bucket) {
+  vector slots = load(bucket);
+  vector empty = (vector)(slots == all(0)) & all(epoch_mask + 1);
+  vector rank = (age_of_each(ghosts, slots) | empty) << 3 | (vector){7, 6, 5, 4, 3, 2, 1, 0};
+  rank = larger(rank, __builtin_shufflevector(rank, rank, 4, 5, 6, 7, 0, 1, 2, 3));
+  rank = larger(rank, __builtin_shufflevector(rank, rank, 2, 3, 0, 1, 6, 7, 4, 5));
+  rank = larger(rank, __builtin_shufflevector(rank, rank, 1, 0, 3, 2, 5, 4, 7, 6));
+  return &bucket[7 - (rank[0] & 7)];
+}
+
+/// Counts the weight of a new ghost, and begins the next epoch when the current one is full.
+static void fill_epoch(lrd_ghosts *ghosts, uint64_t weight) {
+  ghosts->filled += weight;
+  if (ghosts->filled <= ghosts->granule) return;
+  ghosts->filled -= ghosts->granule;
+  if (ghosts->filled > ghosts->granule) ghosts->filled = ghosts->granule;
+  ghosts->epoch = (ghosts->epoch + 1) & epoch_mask;
+}
+
+void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t mixed, uint64_t weight) {
+  if (!ghosts->buckets) return;
+  fill_epoch(ghosts, weight);
+  sweep_bucket(ghosts);
+  uint16_t *bucket = lrd_ghosts_bucket(ghosts, mixed);
+  uint16_t mark = mark_of(mixed);
+  uint16_t *known = find(bucket, mark);
+  uint16_t met = known && age(ghosts, *known) <= LRD_GHOSTS_OLDEST ? *known & met_bit : 0;
+  *(known ? known : slot_for(ghosts, bucket)) = mark | met | (uint16_t)ghosts->epoch;
+}
+
+lrd_recall lrd_ghosts_recall(lrd_ghosts *ghosts, uint64_t mixed, uint32_t life, bool keep) {
+  if (!ghosts->buckets) return LRD_UNKNOWN;
+  uint16_t mark = mark_of(mixed);
+  uint16_t *slot = find(lrd_ghosts_bucket(ghosts, mixed), mark);
+  if (!slot) return LRD_UNKNOWN;
+  bool alive = age(ghosts, *slot) <= life;
+  bool met = *slot & met_bit;
+  *slot = alive && !met && keep ? mark | met_bit | (uint16_t)ghosts->epoch : 0;
+  return !alive ? LRD_UNKNOWN : met ? LRD_MET : LRD_ONCE;
+}
+
+/* For a policy whose history is a table of ghosts. */
+
+enum {
+  epochs_per_life = 8,
+  slots_per_ghost = 2,
+  // Buckets to clear for each ghost that has the weight of its cost. After a few heavy ghosts the
+  // epochs hold fewer ghosts than was expected. A single bucket each would then be too slow.
+  sweeps_by_cost = 4,
+};
+
+/// True where ghosts have the weight of their costs.
+static bool is_by_cost(const lrd_order *order) {
   return order->share.count == LRD_UNBOUNDED && order->share.cost != LRD_UNBOUNDED;
 }
 
 static uint64_t weight_of(const lrd_order *order, const lrd_entry *entry) {
-  return weighs(order) && entry->cost ? entry->cost : 1;
+  return is_by_cost(order) && entry->cost ? entry->cost : 1;
 }
 
-/// Asks for another history when this one is too small or far too large.
-/// A shard that is nearly empty, as one with a huge limit may be for ever, needs none.
-static void demand(lrd_ghosts *ghosts, lrd_order *order, uint64_t entries) {
-  uint64_t held = 0;
-  for (int i = 0; i < LRD_QUEUES; i++) held += order->queue[i].size.count;
-  if (entries / idle_part > held) return;
-  uint64_t least = buckets_for(entries);
-  if (LRD_LIKELY(ghosts->buckets >= least && ghosts->buckets <= least * 4)) return;
-  // Where the cost limits the entries, their number is not known in advance: room for more.
-  ghosts->wanted_buckets = order->share.count != LRD_UNBOUNDED ? least : least + least / 2;
-  order->history.wanted = ghosts->wanted_buckets * sizeof(bucket) +
-                          epochs_for(ghosts->wanted_buckets) * sizeof(uint64_t);
+/// Asks for another history when this one has too few slots for `most` ghosts, or far too many. An
+/// idle shard needs none.
+static void demand(const lrd_ghosts *ghosts, lrd_order *order, uint64_t most) {
+  uint32_t least = lrd_ghosts_buckets(most * slots_per_ghost);
+  if (LRD_LIKELY(ghosts->buckets >= least && ghosts->buckets / 4 <= least)) return;
+  if (lrd_order_is_idle(order, most)) return;
+  // Where costs limit the entries, their number may still rise. Leave room for more.
+  uint32_t spare = order->share.count != LRD_UNBOUNDED ? 0 : least / 2;
+  order->history.wanted = lrd_ghosts_bytes(least + spare);
 }
 
-void lrd_ghosts_renewed(lrd_ghosts *ghosts) {
-  uint64_t buckets = ghosts->wanted_buckets;
-  *ghosts = (lrd_ghosts){.buckets = buckets, .wanted_buckets = buckets};
-  ghosts->granule = buckets * live_per_bucket / epochs_per_set + 1;
+/// Makes ghosts live while a weight of `most` is added. A ghost sees the rest of its own epoch and
+/// `life` more: eight and a half on average in a large table. Exact up to a weight of 8.
+static void set_life(lrd_ghosts *ghosts, uint64_t most) {
+  uint64_t halves = 2 * epochs_per_life + 1;
+  ghosts->granule = (most * 2 + halves - 1) / halves;
+  ghosts->life = (uint32_t)(most / ghosts->granule);
 }
 
-/// Lets the oldest epochs die until at most `most`, or one epoch more, is alive.
-static void expire(lrd_ghosts *ghosts, lrd_order *order, uint64_t most) {
-  uint64_t span = epochs_for(ghosts->buckets) - 1;
-  while (ghosts->oldest < ghosts->newest) {
-    uint64_t *left = alive(ghosts, order, ghosts->oldest);
-    if (ghosts->live - *left < most && ghosts->newest - ghosts->oldest < span) break;
-    ghosts->live -= *left;
-    *left = 0;
-    ghosts->oldest++;
-  }
-}
-
-/// Takes a ghost out of what is alive. False when it was dead.
-static bool lay_to_rest(lrd_ghosts *ghosts, lrd_order *order, uint32_t slot, uint64_t weight) {
-  uint64_t epoch = epoch_of(ghosts, slot);
-  if (!slot || epoch < ghosts->oldest || epoch > ghosts->newest) return false;
-  uint64_t *left = alive(ghosts, order, epoch);
-  if (!*left) return false;
-  // The weight is a guess where the slot does not tell whose it was, or costs have changed.
-  if (weight > *left) weight = *left;
-  *left -= weight;
-  ghosts->live -= weight;
-  if (ghosts->count) ghosts->count--;
-  return true;
-}
-
-/// The slot of a bucket to put a new ghost in: an empty one, or that of the oldest.
-static uint32_t *choose(const lrd_ghosts *ghosts, bucket *bucket) {
-  uint32_t *chosen = &bucket->slot[0];
-  for (int i = 1; i < slots_per_bucket && *chosen; i++) {
-    uint32_t *slot = &bucket->slot[i];
-    if (!*slot || epoch_of(ghosts, *slot) < epoch_of(ghosts, *chosen)) chosen = slot;
-  }
-  return chosen;
-}
-
-void lrd_ghosts_add(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry *entry,
-                    uint32_t percent) {
+void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry *entry,
+                          uint32_t percent) {
   uint64_t entries = lrd_order_percent(order, percent);
   demand(ghosts, order, entries);
   if (!ghosts->buckets) return;
-  expire(ghosts, order, weighs(order) ? lrd_bound_percent(order->share.cost, percent) : entries);
-  spot spot = spot_of(ghosts, order, entry);
-  uint32_t *slot = choose(ghosts, spot.bucket);
-  lay_to_rest(ghosts, order, *slot, ghosts->count ? ghosts->live / ghosts->count : 0);
-  *slot = spot.fingerprint | (uint32_t)(ghosts->newest & epoch_mask);
-  uint64_t weight = weight_of(order, entry);
-  *alive(ghosts, order, ghosts->newest) += weight;
-  ghosts->live += weight;
-  ghosts->count++;
-  if (++ghosts->filled == ghosts->granule) {
-    ghosts->filled = 0;
-    ghosts->newest++;
-  }
+  bool by_cost = is_by_cost(order);
+  set_life(ghosts, by_cost ? lrd_bound_percent(order->share.cost, percent) : entries);
+  lrd_ghosts_add(ghosts, lrd_entry_mixed_hash(entry), weight_of(order, entry));
+  for (int i = 1; by_cost && i < sweeps_by_cost; i++) sweep_bucket(ghosts);
 }
 
-bool lrd_ghosts_take(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry *entry) {
-  if (!ghosts->buckets) return false;
-  spot spot = spot_of(ghosts, order, entry);
-  for (int i = 0; i < slots_per_bucket; i++) {
-    uint32_t slot = spot.bucket->slot[i];
-    if ((slot & ~(uint32_t)epoch_mask) != spot.fingerprint) continue;
-    spot.bucket->slot[i] = 0;
-    if (lay_to_rest(ghosts, order, slot, weight_of(order, entry))) return true;
-  }
-  return false;
+bool lrd_ghosts_take(lrd_ghosts *ghosts, const lrd_order *order, const lrd_entry *entry) {
+  uint64_t mixed = lrd_entry_mixed_hash(entry);
+  if (lrd_ghosts_recall(ghosts, mixed, ghosts->life, false) == LRD_UNKNOWN) return false;
+  uint64_t weight = weight_of(order, entry);
+  ghosts->filled -= weight < ghosts->filled ? weight : ghosts->filled;
+  return true;
+}
+
+void lrd_ghosts_renewed(lrd_ghosts *ghosts, const lrd_order *order) {
+  uint32_t buckets = (uint32_t)(order->history.bytes / lrd_ghosts_bytes(1));
+  lrd_ghosts_open(ghosts, order->history.memory, buckets, 1);
 }

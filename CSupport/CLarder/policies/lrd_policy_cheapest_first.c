@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+/* lrd_policy_cheapest_first.c — evicts the entry of least cost, and the oldest among equals. A tree
+ * keeps the entries ordered by cost. */
 #include "lrd_policies.h"
 #include "lrd_tree.h"
 
@@ -23,10 +25,10 @@ static uint32_t cheapest_victim(lrd_order *order, lrd_pool *pool) {
   return lrd_tree_coldest(order, pool);
 }
 
-static const lrd_policy cheapest_first = {
+const lrd_policy lrd_policy_cheapest_first = {
     .name = "cheapestFirst",
     .hits_most = LRD_HITS_IGNORED,
-    .entry_bytes = sizeof(lrd_node),
+    .entry_bytes = sizeof(lrd_tree_node),
     .steps_most = 1,
     .by_cost = true,
     .insert = cheapest_insert,
@@ -35,7 +37,3 @@ static const lrd_policy cheapest_first = {
     .victim = cheapest_victim,
     LRD_POLICY_OF_TREE,
 };
-
-const lrd_policy *lrd_policy_cheapest_first(void) {
-  return &cheapest_first;
-}

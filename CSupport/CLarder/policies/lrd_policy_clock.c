@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+/* lrd_policy_clock.c — CLOCK: first in, first out, with a second chance. An entry that was hit goes
+ * to the hot end instead of being evicted, and its hits are forgotten. */
 #include "lrd_policies.h"
 
 static uint32_t clock_victim(lrd_order *order, lrd_pool *pool) {
@@ -14,7 +16,7 @@ static uint32_t clock_victim(lrd_order *order, lrd_pool *pool) {
   return list->tail;
 }
 
-static const lrd_policy clock_policy = {
+const lrd_policy lrd_policy_clock = {
     .name = "clock",
     .hits_most = 1,
     .steps_most = LRD_VICTIM_STEPS,
@@ -25,7 +27,3 @@ static const lrd_policy clock_policy = {
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };
-
-const lrd_policy *lrd_policy_clock(void) {
-  return &clock_policy;
-}

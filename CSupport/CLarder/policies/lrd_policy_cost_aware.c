@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_policy_cost_aware.c — GreedyDual-Size-Frequency with a memory: what is used often for its
- * cost stays.
+/* lrd_policy_cost_aware.c — GreedyDual-Size-Frequency with a memory: keeps entries that are used
+ * often for their cost.
  *
- *   value of an entry = age of the cache when that was last reckoned + uses / cost
+ *   value of an entry = age of the cache when the value was computed + uses / cost
  *   age of the cache  = value of the entry evicted last
  *
- * The least valuable goes first, equals in the order they were reckoned. The rising age makes
- * entries that are used no more fall behind, however often they once were.
+ * The entry of the least value is evicted first. Entries of equal value are evicted in the order in
+ * which their values were computed. The age rises, so entries that are no longer used fall behind,
+ * however often they were used once.
  *
- * Two things differ from the paper, and both save misses on all traces that were tried. Hits gather
- * in the entry, and its value is reckoned anew when it comes up as the least: so a hit moves
- * nothing. And an entry does not begin with one use, but with those that a sketch remembers of its
- * key. */
+ * Two things differ from the paper. Both save misses on all traces that were tried:
+ *   - Hits gather in the entry. Its value is computed again when it is the least. A hit thus moves
+ *     nothing.
+ *   - A new entry does not start with one use. It starts with the uses that a sketch remembers of
+ *     its key. */
 #include "lrd_policies.h"
 #include "lrd_sketch.h"
 #include "lrd_tree.h"
 
-/// Values are fixed-point: a use of an entry of cost 1 is worth this much.
+/// Values are fixed-point numbers. A use of an entry of cost 1 is worth this much.
 static const uint64_t unit = (uint64_t)1 << 32;
-
-/// The part of its limit that a shard must hold to remember uses.
-enum { idle_part = 16 };
 
 typedef struct cost_state {
   lrd_sketch sketch;
@@ -37,25 +36,22 @@ static void cost_renewed(lrd_order *order) {
   lrd_sketch_renewed(&state->sketch, order);
 }
 
-/// The value of an entry used now, modulo 2^64: those in the tree lie within 2^49 of the age. An
-/// entry that costs nothing counts as one that costs 1.
+/// The value of an entry used now, modulo 2^64. All values in the tree are within 2^49 of the age.
+/// An entry without cost counts as one of cost 1.
 static uint64_t value_of(const lrd_order *order, const lrd_entry *entry, uint16_t uses) {
   const cost_state *state = order->state;
   return state->age + unit * uses / (entry->cost ? entry->cost : 1);
 }
 
 static void link(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id, uint16_t uses) {
-  lrd_tree_node(pool, entry)->uses = uses;
+  lrd_tree_node_of(pool, entry)->uses = uses;
   lrd_tree_add(order, pool, entry, id, value_of(order, entry, uses));
 }
 
 static void cost_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   cost_state *state = order->state;
   uint64_t entries = lrd_order_percent(order, 100);
-  // A shard that is nearly empty, as one with a huge limit may be for ever, need not remember.
-  if (order->queue[0].size.count >= entries / idle_part) {
-    lrd_sketch_demand(&state->sketch, order, entries);
-  }
+  if (!lrd_order_is_idle(order, entries)) lrd_sketch_demand(&state->sketch, order, entries);
   lrd_sketch_add(&state->sketch, order, entry);
   uint32_t uses = lrd_sketch_estimate(&state->sketch, order, entry);
   link(order, pool, entry, id, uses ? (uint16_t)uses : 1);
@@ -63,17 +59,17 @@ static void cost_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint
 
 static uint32_t cost_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
   cost_state *state = order->state;
-  // What was evicted for other reasons than its value, by a quota or a veto, tells no age.
+  // Only an eviction by value tells the age. A quota or a veto may evict another entry.
   uint32_t coldest = lrd_tree_coldest(order, pool);
   if (evicted && lrd_pool_entry(pool, coldest) == entry) {
-    state->age = lrd_tree_node(pool, entry)->key;
+    state->age = lrd_tree_node_of(pool, entry)->key;
   }
   return lrd_tree_remove(order, pool, entry);
 }
 
 static uint32_t cost_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                              uint32_t id) {
-  uint16_t uses = lrd_tree_node(pool, old)->uses;
+  uint16_t uses = lrd_tree_node_of(pool, old)->uses;
   uint32_t old_id = lrd_tree_remove(order, pool, old);
   lrd_entry_set_bits(entry, lrd_entry_bits(old));
   link(order, pool, entry, id, uses);
@@ -91,16 +87,16 @@ static uint32_t cost_victim(lrd_order *order, lrd_pool *pool) {
     if (!hits || steps == LRD_VICTIM_STEPS) return id;
     lrd_entry_set_bits(entry, 0);
     for (uint32_t i = 0; i < hits; i++) lrd_sketch_add(&state->sketch, order, entry);
-    uint32_t uses = lrd_tree_node(pool, entry)->uses + hits;
+    uint32_t uses = lrd_tree_node_of(pool, entry)->uses + hits;
     lrd_tree_remove(order, pool, entry);
     link(order, pool, entry, id, uses < UINT16_MAX ? (uint16_t)uses : UINT16_MAX);
   }
 }
 
-static const lrd_policy cost_aware = {
+const lrd_policy lrd_policy_cost_aware = {
     .name = "costAware",
     .hits_most = LRD_HITS_MOST,
-    .entry_bytes = sizeof(lrd_node),
+    .entry_bytes = sizeof(lrd_tree_node),
     .steps_most = LRD_VICTIM_STEPS,
     .by_cost = true,
     .state_bytes = sizeof(cost_state),
@@ -112,7 +108,3 @@ static const lrd_policy cost_aware = {
     .victim = cost_victim,
     LRD_POLICY_OF_TREE,
 };
-
-const lrd_policy *lrd_policy_cost_aware(void) {
-  return &cost_aware;
-}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/* lrd_policy_fifo.c — first in, first out. Hits change nothing. */
 #include "lrd_policies.h"
 
-static const lrd_policy fifo = {
+const lrd_policy lrd_policy_fifo = {
     .name = "fifo",
     .hits_most = LRD_HITS_IGNORED,
     .steps_most = 1,
@@ -12,7 +13,3 @@ static const lrd_policy fifo = {
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };
-
-const lrd_policy *lrd_policy_fifo(void) {
-  return &fifo;
-}

@@ -3,9 +3,9 @@
  *
  *   coldest ─ 1 use: oldest … newest ─ 2 uses: oldest … newest ─ … ─ hottest
  *
- * `newest[u]` is the hot end of those with u uses. An entry used once more moves behind the newest
- * of its new number: O(1), as every number in use is marked in a bitmap. Numbers end at USES_MOST;
- * entries used more often are ordered among themselves as by LRU.
+ * `newest[u]` is the hottest entry with u uses. An entry that is used once more moves behind the
+ * newest of its new number. A bitmap marks the numbers that occur, so this takes O(1). Numbers end
+ * at USES_MOST. Entries used more often than that are ordered by their last use, as in LRU.
  *
  * INVARIANTS  An entry's policy_bits are its uses. Along the list they never fall towards the hot
  *             end. newest[u] is LRD_NIL, and u unmarked, exactly when no entry has u uses. */
@@ -34,7 +34,7 @@ static void set_newest(lfu_state *state, uint32_t uses, uint32_t id) {
   }
 }
 
-/// The hot end of the largest number of uses up to `uses`; LRD_NIL when there is none.
+/// The hottest entry with at most `uses` uses; LRD_NIL when there is none.
 static uint32_t newest_up_to(const lfu_state *state, uint32_t uses) {
   uint64_t marks = state->marks[uses / 64] << (63 - uses % 64);
   if (marks) return state->newest[uses - (uint32_t)__builtin_clzll(marks)];
@@ -45,7 +45,7 @@ static uint32_t newest_up_to(const lfu_state *state, uint32_t uses) {
   return LRD_NIL;
 }
 
-/// Links an entry with `uses` uses as the newest of its number.
+/// Links an entry as the newest of those with `uses` uses.
 static void link(lrd_order *order, lrd_slots slots, lrd_entry *entry, uint32_t id, uint8_t uses) {
   lfu_state *state = order->state;
   lrd_entry_set_bits(entry, uses);
@@ -93,7 +93,8 @@ static void lfu_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entri
   }
 }
 
-/// Gives the entry the next larger number of uses there is: all that have its own go first.
+/// Gives the entry the next larger number of uses that occurs. All entries with its former number
+/// are then evicted before it.
 static void lfu_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   const lfu_state *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
@@ -126,7 +127,7 @@ static void lfu_check(const lrd_order *order, lrd_pool *pool) {
   LRD_CHECK(marks == numbers);
 }
 
-static const lrd_policy lfu = {
+const lrd_policy lrd_policy_lfu = {
     .name = "lfu",
     .hits_most = LRD_HITS_BATCHED,
     .steps_most = 1,
@@ -138,7 +139,7 @@ static const lrd_policy lfu = {
     .access = lfu_access,
     .victim = lrd_queues_victim,
     .pass = lfu_pass,
-    .foresee = lrd_queues_foresee,
+    .prefetch = lrd_queues_prefetch,
     .drain = lrd_queues_drain,
     .hottest = lrd_queues_hottest,
     .coldest = lrd_queues_coldest,
@@ -146,7 +147,3 @@ static const lrd_policy lfu = {
     .hotter = lrd_queues_hotter,
     .check = lfu_check,
 };
-
-const lrd_policy *lrd_policy_lfu(void) {
-  return &lfu;
-}

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+/* lrd_policy_lru.c — least recently used. A hit moves its entry to the hot end of the queue. */
 #include "lrd_policies.h"
 
 static void lru_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entries,
                        uint32_t count) {
   lrd_slots slots = lrd_pool_slots(pool);
   lrd_list *list = &order->queue[0].list;
-  // Each move touches two neighbours: loading all of them first overlaps the cache misses.
+  // Each move touches two neighbours. Loading all of them first overlaps the cache misses.
   for (uint32_t i = 0; count > 1 && i < count; i++) {
     const lrd_entry *entry = entries[i];
     if (entry->prev != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, entry->prev));
@@ -18,7 +19,7 @@ static void lru_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entri
   }
 }
 
-static const lrd_policy lru = {
+const lrd_policy lrd_policy_lru = {
     .name = "lru",
     .hits_most = LRD_HITS_BATCHED,
     .steps_most = 1,
@@ -30,7 +31,3 @@ static const lrd_policy lru = {
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };
-
-const lrd_policy *lrd_policy_lru(void) {
-  return &lru;
-}

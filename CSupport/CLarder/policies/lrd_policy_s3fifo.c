@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_policy_s3fifo.c — a small queue that new entries must get through, a main one, and ghosts.
+/* lrd_policy_s3fifo.c — S3-FIFO: new entries must pass through a small queue to reach the main one.
+ * Ghosts remember the keys that did not.
  *
  *   new key ──▶ small (10 %) ── 2 hits or more ──▶ main (90 %) ──▶ a hit: again to main's front
  *                  │ fewer                            ▲    │ none: evicted
  *                  └▶ evicted, ghost ── asked again ──┘    └▶
  *
- * While the cache fills up for the first time, entries beyond the small queue's share go to main.
+ * While the cache fills up for the first time, entries that exceed the small queue's share go to
+ * the main queue.
  *
  * INVARIANTS  queue[0] is small, queue[1] is main, queue[2] is empty. */
 #include "lrd_ghosts.h"
@@ -18,7 +20,7 @@ typedef struct s3_state {
   lrd_ghosts ghosts;
   lrd_amount small_most;
   lrd_amount main_most;
-  bool evicted; // anything, since the order was last empty as a whole
+  bool evicted; // an entry was evicted since the order was last empty
 } s3_state;
 
 static uint64_t rest_of(uint64_t bound, uint64_t part) {
@@ -39,7 +41,7 @@ static void s3_resize(lrd_order *order) {
 
 static void s3_renewed(lrd_order *order) {
   s3_state *state = order->state;
-  lrd_ghosts_renewed(&state->ghosts);
+  lrd_ghosts_renewed(&state->ghosts, order);
 }
 
 static void s3_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
@@ -52,7 +54,7 @@ static void s3_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32
 static uint32_t s3_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
   s3_state *state = order->state;
   if (evicted && entry->queue == SMALL) {
-    lrd_ghosts_add(&state->ghosts, order, entry, ghost_percent);
+    lrd_ghosts_add_entry(&state->ghosts, order, entry, ghost_percent);
   }
   state->evicted |= evicted;
   return lrd_order_remove(order, lrd_pool_slots(pool), entry);
@@ -86,7 +88,7 @@ static void s3_check(const lrd_order *order, lrd_pool *pool) {
   LRD_CHECK(order->queue[2].size.count == 0);
 }
 
-static const lrd_policy s3fifo = {
+const lrd_policy lrd_policy_s3fifo = {
     .name = "s3fifo",
     .hits_most = 3,
     .state_bytes = sizeof(s3_state),
@@ -101,7 +103,3 @@ static const lrd_policy s3fifo = {
     LRD_POLICY_OF_QUEUES,
     .check = s3_check,
 };
-
-const lrd_policy *lrd_policy_s3fifo(void) {
-  return &s3fifo;
-}

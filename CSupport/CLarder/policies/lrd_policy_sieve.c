@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_policy_sieve.c — a hand walks one queue from old to new and evicts the first entry without a
- * hit. Unlike CLOCK's, entries it spares stay where they are, so new ones meet the hand sooner.
+ * hit. CLOCK moves the entries that it spares; SIEVE leaves them where they are, so new entries
+ * meet the hand sooner.
  *
- * After a time without insertions the hand may have to pass every entry. It stops after
- * `steps_most` of them, and the newest entry goes instead: those behind the hand have all been hit,
- * and what the paper's hand would find in the end is as good as always among the youngest. The hand
- * goes on with the next eviction. Fewer steps would do for most traces; this many keep every miss
- * ratio within 0.1 points of the paper's unbounded hand on all that were tried.
+ * After many hits without an insertion, every entry may have been hit. The hand therefore stops
+ * after `steps_most` entries, and the newest entry is evicted instead. The paper's hand would go
+ * on, and nearly always end among the youngest too. The next eviction moves the hand on. Most
+ * traces need fewer steps. With this many, every miss ratio on the traces that were tried is within
+ * 0.1 points of the paper's.
  *
- * INVARIANT  `hand` is the slot id of an entry in the queue, or LRD_NIL: then it is at the tail. */
+ * INVARIANT  `hand` is the slot id of an entry in the queue, or LRD_NIL. The hand is then at the
+ *            tail. */
 #include "lrd_policies.h"
 
 enum { steps_most = 1024 };
@@ -21,7 +23,7 @@ static uint32_t sieve_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry,
   return id;
 }
 
-/// Where the hand stands.
+/// The entry at the hand.
 static uint32_t position(const lrd_order *order) {
   return order->hand != LRD_NIL ? order->hand : order->queue[0].list.tail;
 }
@@ -49,14 +51,14 @@ static uint32_t sieve_victim(lrd_order *order, lrd_pool *pool) {
 static void sieve_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   (void)order;
   (void)pool;
-  // The hand takes it away and moves on.
+  // The hand clears the bit and moves on.
   lrd_entry_set_bits(entry, 1);
 }
 
-static uint32_t sieve_foresee(const lrd_order *order, lrd_pool *pool, uint64_t place) {
-  (void)place;
+static uint32_t sieve_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
+  (void)hash48;
   uint32_t id = position(order);
-  lrd_order_foresee(lrd_pool_slots(pool), id);
+  lrd_order_prefetch(lrd_pool_slots(pool), id);
   return id;
 }
 
@@ -93,7 +95,7 @@ static void sieve_check(const lrd_order *order, lrd_pool *pool) {
   LRD_CHECK(found);
 }
 
-static const lrd_policy sieve = {
+const lrd_policy lrd_policy_sieve = {
     .name = "sieve",
     .hits_most = 1,
     .steps_most = steps_most,
@@ -102,7 +104,7 @@ static const lrd_policy sieve = {
     .replace = lrd_queues_replace,
     .victim = sieve_victim,
     .pass = sieve_pass,
-    .foresee = sieve_foresee,
+    .prefetch = sieve_prefetch,
     .drain = lrd_queues_drain,
     .hottest = sieve_hottest,
     .coldest = sieve_coldest,
@@ -110,7 +112,3 @@ static const lrd_policy sieve = {
     .hotter = sieve_hotter,
     .check = sieve_check,
 };
-
-const lrd_policy *lrd_policy_sieve(void) {
-  return &sieve;
-}

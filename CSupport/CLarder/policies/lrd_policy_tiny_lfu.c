@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_policy_tiny_lfu.c — W-TinyLFU: a window, a segmented main part, and a sketch that decides who
- * may pass from the one to the other.
+/* lrd_policy_tiny_lfu.c — W-TinyLFU: a window, a segmented main part, and a sketch that decides
+ * which entries pass from the window to the main part.
  *
  *   new key ──▶ window (LRU) ──▶ candidate against victim: the one used more often stays
  *                                       │
  *               probation (LRU) ◀───────┘   a hit: ▶ protected (LRU) ▶ its coldest: ▶ probation
  *
- * The window's part of the cache climbs the hill of hit ratios: after every ten uses for each entry
- * it goes on in the direction in which the ratio rose, by steps that shrink, and start anew when
- * the ratio jumps. Parameters are those of Caffeine 3.2.
+ * Hill climbing sets the size of the window. A sample is ten uses for each entry. After a sample
+ * the size moves on in the same direction if the hit ratio rose, and back if it fell. The steps
+ * shrink, and start large again when the ratio jumps. Parameters are those of Caffeine 3.2.
  *
  * INVARIANTS  queue[0] is probation, queue[1] the window, queue[2] protected. */
 #include "lrd_policies.h"
 #include "lrd_sketch.h"
 
 enum { PROBATION, WINDOW, PROTECTED };
-/// Parts of the cache are told in 1/65536.
+/// The unit for parts of the cache is 1/65536.
 enum {
   whole = 65536,
   first_window = whole / 100,
@@ -23,20 +23,21 @@ enum {
   first_step = whole / 16,
 };
 static const double step_decay = 0.98, jump = 0.05;
-/// Entries that one eviction moves from queue to queue, so that each takes its new part soon.
+/// Entries that one eviction moves between two queues, so that both soon have their new sizes.
 enum { moves_most = 32 };
-/// A candidate with this estimate may win by chance: nobody can keep it out by feeding victims.
+/// A candidate with this estimate may win by chance. An attacker who keeps the victims popular
+/// therefore cannot keep it out.
 enum { lucky_estimate = 6, lucky_chance = 128 };
 
 typedef struct tiny_state {
   lrd_sketch sketch;
-  uint64_t hits; // in the climber's present sample
+  uint64_t hits; // in the current sample of the climber
   uint64_t misses;
   double ratio; // of the sample before
-  double step;  // what the window will grow by, in parts
+  double step;  // added to the window after the next sample
   double window;
   uint64_t random;
-  uint64_t moves; // entries still to be moved to a window that has grown
+  uint64_t moves; // entries that must still move to a window that has grown
   lrd_amount window_most;
   lrd_amount protected_most;
 } tiny_state;
@@ -72,7 +73,7 @@ static void tiny_renewed(lrd_order *order) {
   lrd_sketch_renewed(&state->sketch, order);
 }
 
-/// Moves the border of the window once a sample is complete.
+/// Changes the size of the window when a sample is complete.
 static void climb(lrd_order *order) {
   tiny_state *state = order->state;
   uint64_t uses = state->hits + state->misses;
@@ -108,10 +109,8 @@ static void tiny_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint
   tiny_state *state = order->state;
   lrd_order_add(order, WINDOW, lrd_pool_slots(pool), entry, id);
   order->hand = LRD_NIL;
-  // Counting starts when the cache is half full: before, nobody competes.
-  uint64_t held = order->queue[PROBATION].size.count + order->queue[WINDOW].size.count +
-                  order->queue[PROTECTED].size.count;
-  uint64_t entries = lrd_order_percent(order, 100);
+  // Counting starts when the cache is half full. No entry competes before that.
+  uint64_t held = lrd_order_size(order).count, entries = lrd_order_percent(order, 100);
   if (held >= entries / 2) lrd_sketch_demand(&state->sketch, order, entries);
   lrd_sketch_add(&state->sketch, order, entry);
   state->misses++;
@@ -138,7 +137,7 @@ static void tiny_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entr
   climb(order);
 }
 
-/// Lets queues take their parts after the border has moved, and names the window's candidate.
+/// Moves entries until the queues have their sizes, and takes a candidate out of the window.
 static void shift(lrd_order *order, lrd_slots slots) {
   tiny_state *state = order->state;
   lrd_queue *window = &order->queue[WINDOW], *probation = &order->queue[PROBATION];
@@ -159,7 +158,7 @@ static void shift(lrd_order *order, lrd_slots slots) {
   }
 }
 
-/// Whether the candidate deserves its place more than the victim.
+/// True when the candidate stays and the victim is evicted.
 static bool admits(lrd_order *order, const lrd_entry *candidate, const lrd_entry *victim) {
   tiny_state *state = order->state;
   uint32_t candidate_uses = lrd_sketch_estimate(&state->sketch, order, candidate);
@@ -180,7 +179,8 @@ static uint32_t tiny_victim(lrd_order *order, lrd_pool *pool) {
   return admitted ? victim : candidate;
 }
 
-/// Stays in its queue behind what costs something there; else it goes where there is such a thing.
+/// Moves an entry without cost behind the entries of its queue that have a cost. If there are none,
+/// moves it to the other part.
 static void tiny_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_slots slots = lrd_pool_slots(pool);
   bool window = order->queue[WINDOW].size.cost != 0;
@@ -192,7 +192,7 @@ static void tiny_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_order_move(order, (unsigned)(to_window ? WINDOW : to_main), slots, entry);
 }
 
-static const lrd_policy tiny_lfu = {
+const lrd_policy lrd_policy_tiny_lfu = {
     .name = "tinyLFU",
     .hits_most = LRD_HITS_BATCHED,
     .steps_most = 3 * moves_most + 2,
@@ -208,7 +208,3 @@ static const lrd_policy tiny_lfu = {
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };
-
-const lrd_policy *lrd_policy_tiny_lfu(void) {
-  return &tiny_lfu;
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_policy_two_queue.c — 2Q, the full version: new entries pass a first-in-first-out queue, and
- * only keys asked for again after they left it reach the main one, which is exact LRU.
+/* lrd_policy_two_queue.c — 2Q, the full version: new entries pass through a first-in-first-out
+ * queue. A key that is asked for again after it left that queue enters the main one, an exact LRU.
  *
  *   new key ──▶ A1in (25 %, hits change nothing) ──▶ evicted, ghost in A1out (50 %)
  *                                                        │ asked again
@@ -25,7 +25,7 @@ static void two_resize(lrd_order *order) {
 
 static void two_renewed(lrd_order *order) {
   two_state *state = order->state;
-  lrd_ghosts_renewed(&state->out);
+  lrd_ghosts_renewed(&state->out, order);
 }
 
 static void two_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
@@ -37,7 +37,7 @@ static void two_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint3
 static uint32_t two_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
   two_state *state = order->state;
   if (evicted && entry->queue == IN) {
-    lrd_ghosts_add(&state->out, order, entry, out_percent);
+    lrd_ghosts_add_entry(&state->out, order, entry, out_percent);
   }
   return lrd_order_remove(order, lrd_pool_slots(pool), entry);
 }
@@ -63,7 +63,7 @@ static void two_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_order_pass(order, lrd_pool_slots(pool), entry, entry->queue == MAIN ? IN : MAIN);
 }
 
-static const lrd_policy two_queue = {
+const lrd_policy lrd_policy_two_queue = {
     .name = "twoQueue",
     .hits_most = LRD_HITS_BATCHED,
     .steps_most = 1,
@@ -78,7 +78,3 @@ static const lrd_policy two_queue = {
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };
-
-const lrd_policy *lrd_policy_two_queue(void) {
-  return &two_queue;
-}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_sketch.h"
 
-/// Blocks that age together: keys of one group are compared by counts of one age.
+/// The blocks of a group age together. Keys of one group are thus compared by counts of one age.
 enum { words_per_block = 8, uses_per_block = 5 * words_per_block, blocks_per_group = 64 };
 
 typedef struct block {
   uint64_t word[words_per_block];
 } block;
 
-/// A word for each entry: four counters for each of its rows.
+/// One word for each entry: it has 16 counters, so each row has four for each entry.
 static uint64_t blocks_for(uint64_t entries) {
   return entries / words_per_block + 1;
 }
@@ -16,7 +16,7 @@ static uint64_t blocks_for(uint64_t entries) {
 void lrd_sketch_demand(const lrd_sketch *sketch, lrd_order *order, uint64_t entries) {
   uint64_t least = blocks_for(entries);
   if (LRD_LIKELY(sketch->blocks >= least && sketch->blocks <= least * 4)) return;
-  // Where the cost limits the entries, their number is not known in advance: room for more.
+  // Where costs limit the entries, their number may still rise. Leave room for more.
   bool known = order->share.count != LRD_UNBOUNDED;
   order->history.wanted = (known ? least : least * 2) * sizeof(block);
 }
@@ -27,16 +27,12 @@ void lrd_sketch_renewed(lrd_sketch *sketch, const lrd_order *order) {
   sketch->group = blocks < blocks_per_group ? blocks : blocks_per_group;
 }
 
-static uint64_t mixed(const lrd_entry *entry) {
-  return lrd_entry_hash48(entry) * 0x9E3779B97F4A7C15u;
-}
-
 static block *block_of(const lrd_sketch *sketch, const lrd_order *order, uint64_t mixed) {
   block *blocks = order->history.memory;
   return &blocks[(uint64_t)(((unsigned __int128)mixed * sketch->blocks) >> 64)];
 }
 
-/// The counter of a row: its word in the block, and the bits to shift it down by.
+/// The counter of a row: its word in the block. `shift` gets its position in that word.
 static uint64_t *counter_of(block *block, uint64_t mixed, int row, uint32_t *shift) {
   uint32_t bits = (uint32_t)(mixed >> 20) >> (row * 5);
   *shift = (bits & 15) * 4;
@@ -56,12 +52,12 @@ static void age(lrd_sketch *sketch, const lrd_order *order) {
 
 void lrd_sketch_add(lrd_sketch *sketch, const lrd_order *order, const lrd_entry *entry) {
   if (!sketch->blocks) return;
-  uint64_t hash = mixed(entry);
-  block *block = block_of(sketch, order, hash);
+  uint64_t mixed = lrd_entry_mixed_hash(entry);
+  block *block = block_of(sketch, order, mixed);
   bool added = false;
   for (int row = 0; row < 4; row++) {
     uint32_t shift;
-    uint64_t *word = counter_of(block, hash, row, &shift);
+    uint64_t *word = counter_of(block, mixed, row, &shift);
     if ((*word >> shift & 15) == 15) continue;
     *word += (uint64_t)1 << shift;
     added = true;
@@ -72,12 +68,12 @@ void lrd_sketch_add(lrd_sketch *sketch, const lrd_order *order, const lrd_entry 
 uint32_t lrd_sketch_estimate(const lrd_sketch *sketch, const lrd_order *order,
                              const lrd_entry *entry) {
   if (!sketch->blocks) return 0;
-  uint64_t hash = mixed(entry);
-  block *block = block_of(sketch, order, hash);
+  uint64_t mixed = lrd_entry_mixed_hash(entry);
+  block *block = block_of(sketch, order, mixed);
   uint32_t least = 15;
   for (int row = 0; row < 4; row++) {
     uint32_t shift;
-    const uint64_t *word = counter_of(block, hash, row, &shift);
+    const uint64_t *word = counter_of(block, mixed, row, &shift);
     uint32_t count = *word >> shift & 15;
     if (count < least) least = count;
   }

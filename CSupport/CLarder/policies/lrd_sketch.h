@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_sketch.h — how often keys were used lately, estimated: a count-min sketch that ages.
+/* lrd_sketch.h — estimates how often keys were used lately: a count-min sketch that ages.
  *
  *   block   8 words of 16 counters of 4 bits, one cache line; row r is words 2r and 2r + 1
  *
- * A key has one block and one counter in each of its four rows; its estimate is the least of them.
- * Counters stop at 15. A sweep halves all of them once in every five uses for each entry, a block
- * at a time. (Cormode and Muthukrishnan, "An Improved Data Stream Summary", J. Algorithms 55(1),
- * 2005; ageing after Einziger, Friedman and Manes, "TinyLFU", ACM ToS 13(4), 2017, which halves all
- * at once: the same pace, without the pause.)
+ * A key has one block, and one counter in each of the four rows. Its estimate is the least of these
+ * counters. Counters stop at 15. A sweep halves them, a group of blocks at a time, and comes round
+ * once in five uses for each entry. (Cormode and Muthukrishnan, "An Improved Data Stream Summary",
+ * J. Algorithms 55(1), 2005. Ageing follows Einziger, Friedman and Manes, "TinyLFU", ACM ToS 13(4),
+ * 2017. They halve all counters at once; the sweep has the same pace and no pause.)
  *
- * The blocks are the order's history. What is here is the policy's state, guarded like it. */
+ * The blocks are the order's history. An lrd_sketch is part of the policy's state.
+ * Guard: the lock of the shard that owns the order. */
 #pragma once
 
 #include "lrd_order.h"
@@ -20,19 +21,20 @@ typedef struct lrd_sketch {
   uint64_t blocks;
   uint64_t group; // blocks that age together
   uint64_t hand;  // the block that ages next
-  uint64_t uses;  // noted since one aged
+  uint64_t uses;  // counted since a group aged
 } lrd_sketch;
 
-/// Asks for a history that suits `entries`, where the one there is too small or far too large.
+/// Asks for a history that suits `entries`, unless the present one is large enough and not far too
+/// large.
 void lrd_sketch_demand(const lrd_sketch *sketch, lrd_order *order, uint64_t entries);
 
-/// Adopts a new history: nothing was used yet.
+/// Adopts a new history. No use is counted yet.
 void lrd_sketch_renewed(lrd_sketch *sketch, const lrd_order *order);
 
-/// Notes a use of an entry's key.
+/// Counts a use of an entry's key.
 void lrd_sketch_add(lrd_sketch *sketch, const lrd_order *order, const lrd_entry *entry);
 
-/// How often the entry's key was used lately, 0 to 15.
+/// Estimates how often the entry's key was used lately: 0 to 15.
 uint32_t lrd_sketch_estimate(const lrd_sketch *sketch, const lrd_order *order,
                              const lrd_entry *entry);
 

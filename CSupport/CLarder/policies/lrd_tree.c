@@ -5,8 +5,8 @@ static lrd_entry *at(lrd_pool *pool, uint32_t id) {
   return lrd_pool_entry(pool, id);
 }
 
-static lrd_node *node_at(lrd_pool *pool, uint32_t id) {
-  return lrd_tree_node(pool, at(pool, id));
+static lrd_tree_node *node_at(lrd_pool *pool, uint32_t id) {
+  return lrd_tree_node_of(pool, at(pool, id));
 }
 
 static int height_of(lrd_pool *pool, uint32_t id) {
@@ -21,7 +21,7 @@ static uint32_t *link_to(lrd_order *order, lrd_pool *pool, uint32_t parent, uint
 }
 
 static uint32_t id_of(const lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
-  uint32_t parent = lrd_tree_node(pool, entry)->parent;
+  uint32_t parent = lrd_tree_node_of(pool, entry)->parent;
   if (parent == LRD_NIL) return order->hand;
   uint32_t left = at(pool, parent)->prev;
   return left != LRD_NIL && at(pool, left) == entry ? left : at(pool, parent)->next;
@@ -59,7 +59,7 @@ static uint32_t rotate(lrd_order *order, lrd_pool *pool, uint32_t id, bool left)
   return child;
 }
 
-/// Restores heights and balance from `id` up to where nothing changes.
+/// Restores heights and balance from `id` upwards, until nothing changes.
 static void rebalance(lrd_order *order, lrd_pool *pool, uint32_t id) {
   while (id != LRD_NIL) {
     const lrd_entry *entry = at(pool, id);
@@ -95,7 +95,7 @@ static uint32_t neighbour(const lrd_order *order, lrd_pool *pool, lrd_entry *ent
   uint32_t inner = smaller ? entry->prev : entry->next;
   if (inner != LRD_NIL) return outermost(pool, inner, !smaller);
   uint32_t id = id_of(order, pool, entry);
-  uint32_t parent = lrd_tree_node(pool, entry)->parent;
+  uint32_t parent = lrd_tree_node_of(pool, entry)->parent;
   while (parent != LRD_NIL) {
     const lrd_entry *above = at(pool, parent);
     if ((smaller ? above->prev : above->next) != id) return parent;
@@ -105,14 +105,14 @@ static uint32_t neighbour(const lrd_order *order, lrd_pool *pool, lrd_entry *ent
   return LRD_NIL;
 }
 
-/// Keys may wrap round: they are compared by their difference, which is below 2^63.
+/// Keys may wrap round. Their difference decides, and is below 2^63.
 static bool is_before(uint64_t key, uint64_t other) {
   return (int64_t)(key - other) < 0;
 }
 
 void lrd_tree_add(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id, uint64_t key) {
   lrd_list *ends = &order->queue[0].list;
-  lrd_node *node = lrd_tree_node(pool, entry);
+  lrd_tree_node *node = lrd_tree_node_of(pool, entry);
   uint32_t parent = LRD_NIL;
   uint32_t *link = &order->hand;
   bool smallest = true, largest = true;
@@ -138,7 +138,7 @@ void lrd_tree_add(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t i
 
 uint32_t lrd_tree_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_list *ends = &order->queue[0].list;
-  const lrd_node *node = lrd_tree_node(pool, entry);
+  const lrd_tree_node *node = lrd_tree_node_of(pool, entry);
   uint32_t id = id_of(order, pool, entry);
   if (ends->tail == id) ends->tail = neighbour(order, pool, entry, false);
   if (ends->head == id) ends->head = neighbour(order, pool, entry, true);
@@ -152,10 +152,10 @@ uint32_t lrd_tree_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
     rebalance(order, pool, node->parent);
     return id;
   }
-  // The next larger one has no left child: it leaves its place, and takes that of the entry.
+  // The next larger entry has no left child. It leaves its place and takes that of the entry.
   uint32_t heir_id = outermost(pool, entry->next, true);
   lrd_entry *heir = at(pool, heir_id);
-  lrd_node *heir_node = lrd_tree_node(pool, heir);
+  lrd_tree_node *heir_node = lrd_tree_node_of(pool, heir);
   uint32_t changed = heir_id;
   if (heir_id != entry->next) {
     changed = heir_node->parent;
@@ -176,7 +176,7 @@ uint32_t lrd_tree_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
 uint32_t lrd_tree_drain(lrd_order *order, lrd_pool *pool) {
   uint32_t id = order->hand;
   if (id == LRD_NIL) return LRD_NIL;
-  // Down to a leaf; the next call goes on from its parent, so that all of them take O(n).
+  // Goes down to a leaf. The next call starts at its parent, so all calls together take O(n).
   for (;;) {
     const lrd_entry *entry = at(pool, id);
     uint32_t child = entry->prev != LRD_NIL ? entry->prev : entry->next;
@@ -212,7 +212,7 @@ void lrd_tree_check(const lrd_order *order, lrd_pool *pool) {
   uint64_t key = 0;
   for (uint32_t id = order->queue[0].list.tail; id != LRD_NIL;) {
     lrd_entry *entry = at(pool, id);
-    const lrd_node *node = lrd_tree_node(pool, entry);
+    const lrd_tree_node *node = lrd_tree_node_of(pool, entry);
     int left = height_of(pool, entry->prev), right = height_of(pool, entry->next);
     LRD_CHECK(left - right <= 1 && right - left <= 1);
     LRD_CHECK(node->height == 1 + (left > right ? left : right));

@@ -4,37 +4,39 @@
  *   prev   left child: smaller keys            hand            the root
  *   next   right child: larger or equal keys   queue[0].list   tail: smallest, head: largest
  *
- * The rest of a node lies in what the policy keeps in each entry. Entries with equal keys stand in
- * the order they were added, the oldest first. Adding and removing take O(log n) steps in the worst
- * case, about 1.44 times the binary logarithm, and the smallest is found in O(1). (Adelson-Velsky
- * and Landis, "An algorithm for the organization of information", 1962.)
+ * The rest of a node lies in the extra bytes that the policy has in each entry. Entries with equal
+ * keys keep the order in which they were added, the oldest first. Adding and removing take O(log n)
+ * steps in the worst case, about 1.44 times the binary logarithm. Finding the smallest takes O(1).
+ * (Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962.)
  *
  * INVARIANTS  Keys never fall from left to right. The heights of two siblings differ by one at
- * most. Guard: the lock of the shard that owns the order. */
+ * most.
+ *
+ * Guard: the lock of the shard that owns the order. */
 #pragma once
 
 #include "lrd_order.h"
 
 #pragma clang assume_nonnull begin
 
-typedef struct lrd_node {
+typedef struct lrd_tree_node {
   uint64_t key;
   uint32_t parent;
   uint16_t height; // 1 for a leaf
-  uint16_t uses;   // the policy's own
-} lrd_node;
+  uint16_t uses;   // belongs to the policy
+} lrd_tree_node;
 
-LRD_INLINE lrd_node *lrd_tree_node(const lrd_pool *pool, lrd_entry *entry) {
+LRD_INLINE lrd_tree_node *lrd_tree_node_of(const lrd_pool *pool, lrd_entry *entry) {
   return lrd_pool_extra(pool, entry);
 }
 
-/// Links an entry, which sits in slot `id`, behind all those whose keys are not larger.
+/// Links the entry in slot `id` behind all entries whose keys are not larger.
 void lrd_tree_add(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id, uint64_t key);
 
 /// Unlinks an entry; returns its slot id.
 uint32_t lrd_tree_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
-/* The functions of lrd_policy as policies ordered by a key have them; the smallest is coldest. */
+/* The functions of lrd_policy for policies that order entries by a key. The smallest is coldest. */
 uint32_t lrd_tree_drain(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_tree_hottest(const lrd_order *order, lrd_pool *pool);
 uint32_t lrd_tree_coldest(const lrd_order *order, lrd_pool *pool);

@@ -150,3 +150,20 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
   atomic_store_explicit(&lane->dropped, before + dropped, memory_order_relaxed);
 }
 #pragma clang diagnostic pop
+
+bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane) {
+  lane->first_free = 0;
+  lane->free_count = lrd_pool_take(&cache->pool, lane->free, LRD_FREE_SLOTS / 2);
+  if (!lane->free_count) return false;
+  bool wants = lrd_pool_wants_reserve(&cache->pool);
+  if (LRD_UNLIKELY(wants) && !lrd_request_is_unheard()) lrd_request_visit(&cache->request);
+  return true;
+}
+
+void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane) {
+  uint32_t given[LRD_FREE_SLOTS / 2];
+  for (uint32_t i = 0; i < LRD_FREE_SLOTS / 2; i++) {
+    given[i] = lane->free[(lane->first_free + --lane->free_count) % LRD_FREE_SLOTS];
+  }
+  lrd_pool_give(&cache->pool, given, LRD_FREE_SLOTS / 2);
+}

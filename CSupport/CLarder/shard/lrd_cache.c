@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_cache.h"
 
+#include "lrd_growth.h"
+
 /// The most shards that are chosen, and the fewest entries for each: below 128 a shard misses 1 %
 /// more or worse, because shares are no longer alike.
 enum { CHOSEN_SHARDS_MOST = 16, CHOSEN_SHARD_ENTRIES = 512 };
@@ -14,4 +16,82 @@ uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
   uint32_t shards = 1;
   while (2 * shards <= most) shards *= 2;
   return shards;
+}
+
+/// I1, first half, and I2: everything in the order is linked and in the table.
+static void check_order(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  const lrd_policy *policy = shard->policy;
+  lrd_pool *pool = shard->pool;
+  uint64_t count = 0;
+  unsigned __int128 cost = 0;
+  uint32_t before = LRD_NIL;
+  lrd_table *root = lrd_shard_root_locked(shard);
+  for (uint32_t id = policy->hottest(&shard->order, pool); id != LRD_NIL; count++) {
+    lrd_entry *entry = lrd_pool_entry(pool, id);
+    LRD_CHECK(entry->state == LRD_ENTRY_LINKED);
+    LRD_CHECK(policy->hotter(&shard->order, pool, entry) == before);
+    lrd_cell cell;
+    LRD_CHECK(lrd_table_find_locked(root, entry, lrd_entry_hash48(entry), &cell));
+    cost += entry->cost;
+    LRD_CHECK(count <= shard->count);
+    before = id;
+    id = policy->colder(&shard->order, pool, entry);
+  }
+  LRD_CHECK(policy->coldest(&shard->order, pool) == before);
+  LRD_CHECK(count == shard->count);
+  LRD_CHECK(cost == shard->cost);
+  policy->check(&shard->order, pool);
+}
+
+/// I5, for one cell of a main bucket.
+static void check_hints(lrd_table *table, uint64_t index, int cell) {
+  uint64_t word = atomic_load_explicit(&table->bucket[index].cells[cell], memory_order_relaxed);
+  uint32_t count = word ? table->references->count : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t address = lrd_entry_refers_to(lrd_table_entry(word), table->references->at[i]);
+    const lrd_hints *hints = &table->hints[index * count + i];
+    uint32_t low = atomic_load_explicit(&hints->low[cell], memory_order_relaxed);
+    LRD_CHECK(low == (uint32_t)(address >> 4));
+  }
+}
+
+static void check_buckets(lrd_table *table, uint64_t first, uint64_t end) {
+  for (uint64_t i = first; i < end; i++) {
+    for (int cell = 0; cell < LRD_BUCKET_CELLS; cell++) check_hints(table, i, cell);
+  }
+}
+
+/// I1, second half, I3, I5 and I6: the table holds nothing else.
+static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
+  uint64_t linked = 0;
+  for (uint64_t i = 0; i < root->buckets; i++) {
+    uint64_t length = lrd_table_chain_length_locked(root, i);
+    uint64_t link = atomic_load_explicit(&root->bucket[i].link, memory_order_relaxed);
+    LRD_CHECK(((link & LRD_LINK_MOVED) != 0) == (i < root->moved));
+    LRD_CHECK(i >= root->moved || length == 0);
+    linked += length;
+  }
+  check_buckets(root, root->moved, root->buckets);
+  if (next) check_buckets(next, 0, next->ready);
+  for (uint64_t i = 0; next && i < next->ready; i++) {
+    linked += lrd_table_chain_length_locked(next, i);
+  }
+  LRD_CHECK(next || root->moved == 0);
+  LRD_CHECK(shard->at_ease == lrd_growth_ease_locked(shard));
+  LRD_CHECK(linked == shard->count);
+}
+
+void lrd_shard_check(lrd_shard *shard) {
+  lrd_lock_acquire(&shard->lock);
+  check_order(shard);
+  check_table(shard);
+  lrd_limbo_check_locked(&shard->limbo, shard->pool);
+  lrd_lock_release(&shard->lock);
+}
+
+void lrd_cache_check(lrd_cache *cache) {
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard_check(&cache->shards[i]);
+  }
 }

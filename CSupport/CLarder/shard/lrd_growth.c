@@ -1,8 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_growth.h"
 
+#include "lrd_alloc.h"
+
 /// Buckets of a growing table that one insertion moves.
 static const int buckets_per_insertion = 2;
+
+static size_t alignment_of(lrd_supply_kind kind) {
+  return kind == LRD_SUPPLY_HISTORY ? LRD_STATE_ALIGNMENT : _Alignof(lrd_bucket);
+}
+
+void lrd_supply_drop(lrd_supply *supply) {
+  if (supply->given == LRD_SUPPLY_TABLE) {
+    lrd_table_destroy(supply->memory);
+  } else if (supply->given != LRD_SUPPLY_NONE) {
+    lrd_free(supply->memory, supply->given_size, alignment_of(supply->given));
+  }
+  supply->given = LRD_SUPPLY_NONE;
+  supply->memory = NULL;
+}
+
+static void *make(const lrd_supply *supply, const lrd_references *references) {
+  if (supply->wanted == LRD_SUPPLY_TABLE) {
+    lrd_table *table = lrd_table_create(supply->size, references);
+    if (table && supply->size <= LRD_FIRST_BUCKETS) lrd_table_make_ready(table);
+    return table;
+  }
+  // A table that can have no more overflow buckets wants none.
+  if (!supply->size) return NULL;
+  size_t alignment = alignment_of(supply->wanted);
+  return supply->wanted == LRD_SUPPLY_HISTORY ? lrd_alloc_zeroed(supply->size, alignment)
+                                              : lrd_alloc(supply->size, alignment);
+}
+
+bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references) {
+  lrd_supply_drop(supply);
+  supply->memory = make(supply, references);
+  if (!supply->memory) return false;
+  supply->given = supply->wanted;
+  supply->given_size = supply->size;
+  return true;
+}
 
 /// The size of the table after one of so many buckets: twice that, or less if less is enough for
 /// the entries the shard may hold. Of these, some shards hold more than others by chance: by the
@@ -34,10 +72,10 @@ static void set_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   shard->at_ease = lrd_growth_ease_locked(shard);
 }
 
-void lrd_growth_resize_locked(lrd_shard *shard, const lrd_policy *policy, lrd_amount share) {
+void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) {
   shard->order.share = share;
   set_ease_locked(shard);
-  if (policy->resize) policy->resize(&shard->order);
+  if (shard->policy->resize) shard->policy->resize(&shard->order);
 }
 
 /// Publishes the table that readers start from.
@@ -153,8 +191,7 @@ bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply) {
 }
 
 /// Puts supplied memory in the place of the policy's history; what was there is left in `supply`.
-static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd_supply *supply)
-    LRD_REQUIRES(shard->lock) {
+static void renew_history_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES(shard->lock) {
   lrd_history *history = &shard->order.history;
   if (supply->given_size != history->wanted) return;
   lrd_history old = *history;
@@ -163,15 +200,14 @@ static void renew_history_locked(lrd_shard *shard, const lrd_policy *policy, lrd
   supply->given = old.memory ? LRD_SUPPLY_HISTORY : LRD_SUPPLY_NONE;
   supply->memory = old.memory;
   supply->given_size = old.bytes;
-  policy->renewed(&shard->order);
+  shard->policy->renewed(&shard->order);
 }
 
-bool lrd_growth_prepare_slow_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
-                                    lrd_supply *supply) {
+bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply) {
   use_supply_locked(shard, supply);
   const lrd_history *history = &shard->order.history;
   if (LRD_UNLIKELY(history->wanted != history->bytes)) {
-    if (supply->given == LRD_SUPPLY_HISTORY) renew_history_locked(shard, policy, supply);
+    if (supply->given == LRD_SUPPLY_HISTORY) renew_history_locked(shard, supply);
     if (history->wanted != history->bytes && !supply->declined) {
       supply->wanted = LRD_SUPPLY_HISTORY;
       supply->size = history->wanted;

@@ -11,25 +11,30 @@
 
 #pragma clang assume_nonnull begin
 
+/// Allocates what is wanted, after freeing what is held. False without memory. A table is made for
+/// entries with such references.
+bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
+
+/// Frees what is held.
+void lrd_supply_drop(lrd_supply *supply);
+
 /// Tells the shard and its policy what it may hold.
-void lrd_growth_resize_locked(lrd_shard *shard, const lrd_policy *policy, lrd_amount share)
-    LRD_REQUIRES(shard->lock);
+void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) LRD_REQUIRES(shard->lock);
 
 /// lrd_growth_prepare_locked() where something may be missing.
-bool lrd_growth_prepare_slow_locked(lrd_shard *shard, const lrd_policy *policy, uint64_t hash,
-                                    lrd_supply *supply) LRD_REQUIRES(shard->lock);
+bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
+    LRD_REQUIRES(shard->lock);
 
 /// Makes room in the table for one more entry of hash `hash`, and moves a few buckets of a growing
 /// table. Uses what `supply` holds. False when something is missing: leave the lock, fetch the
 /// supply and ask again.
-static inline bool lrd_growth_prepare_locked(lrd_shard *shard, const lrd_policy *policy,
-                                             uint64_t hash, lrd_supply *supply)
+static inline bool lrd_growth_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard);
   const lrd_history *history = &shard->order.history;
   bool at_ease = shard->count < shard->at_ease && history->wanted == history->bytes &&
                  supply->given == LRD_SUPPLY_NONE && lrd_table_overflow_left_locked(root);
-  return LRD_LIKELY(at_ease) || lrd_growth_prepare_slow_locked(shard, policy, hash, supply);
+  return LRD_LIKELY(at_ease) || lrd_growth_prepare_slow_locked(shard, hash, supply);
 }
 
 /// What `at_ease` is to be for the table and the share as they are.

@@ -4,24 +4,16 @@
 void lrd_order_add_after(lrd_order *order, unsigned number, lrd_slots slots, uint32_t colder,
                          lrd_entry *entry, uint32_t id) {
   lrd_queue *queue = &order->queue[number];
-  uint32_t *from_colder =
-      colder == LRD_NIL ? &queue->list.tail : &lrd_slots_entry(slots, colder)->prev;
-  uint32_t hotter = colder == LRD_NIL ? queue->list.tail : *from_colder;
-  uint32_t *from_hotter =
-      hotter == LRD_NIL ? &queue->list.head : &lrd_slots_entry(slots, hotter)->next;
   entry->queue = number;
-  entry->prev = hotter;
-  entry->next = colder;
-  *from_colder = *from_hotter = id;
   queue->size.count++;
   queue->size.cost += entry->cost;
+  lrd_list_add_after(&queue->list, slots, colder, entry, id);
 }
 
 uint64_t lrd_order_percent(const lrd_order *order, uint32_t parts) {
   uint64_t entries = order->share.count;
   if (order->share.cost != LRD_UNBOUNDED || entries == LRD_UNBOUNDED) {
-    uint64_t held = 0;
-    for (int i = 0; i < LRD_QUEUES; i++) held += order->queue[i].size.count;
+    uint64_t held = lrd_order_size(order).count;
     if (held < entries) entries = held;
   }
   return lrd_bound_percent(entries, parts);
@@ -45,10 +37,10 @@ void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_order_move(order, entry->queue, lrd_pool_slots(pool), entry);
 }
 
-uint32_t lrd_queues_foresee(const lrd_order *order, lrd_pool *pool, uint64_t place) {
-  (void)place;
+uint32_t lrd_queues_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
+  (void)hash48;
   uint32_t id = lrd_queues_coldest(order, pool);
-  lrd_order_foresee(lrd_pool_slots(pool), id);
+  lrd_order_prefetch(lrd_pool_slots(pool), id);
   return id;
 }
 

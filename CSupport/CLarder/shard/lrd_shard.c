@@ -15,9 +15,11 @@ _Static_assert(offsetof(lrd_shard, counters) % 64 == 0 &&
                "and in two more");
 #endif
 
-bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared,
+bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared, lrd_pool *pool,
                     const lrd_references *references) {
   memset(shard, 0, sizeof *shard);
+  shard->policy = policy;
+  shard->pool = pool;
   shard->references = references;
   atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_relaxed);
   lrd_order *order = &shard->order;
@@ -31,9 +33,9 @@ bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared,
   return true;
 }
 
-void lrd_shard_close(lrd_shard *shard, const lrd_policy *policy) {
+void lrd_shard_close(lrd_shard *shard) {
   lrd_order *order = &shard->order;
-  lrd_free(order->state, policy->state_bytes, LRD_STATE_ALIGNMENT);
+  lrd_free(order->state, shard->policy->state_bytes, LRD_STATE_ALIGNMENT);
   lrd_free(order->history.memory, order->history.bytes, LRD_STATE_ALIGNMENT);
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
   lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
@@ -46,18 +48,17 @@ void lrd_shard_close(lrd_shard *shard, const lrd_policy *policy) {
   }
 }
 
-void lrd_shard_link_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                           lrd_entry *entry, uint64_t hash) {
+void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash) {
   uint32_t id = entry->prev;
   entry->state = LRD_ENTRY_LINKED;
-  policy->insert(&shard->order, pool, entry, id);
+  shard->policy->insert(&shard->order, shard->pool, entry, id);
   shard->count++;
   shard->cost += entry->cost;
   lrd_table_insert_locked(lrd_shard_root_locked(shard), entry, hash);
 }
 
-void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                             lrd_entry *entry, uint8_t reason, lrd_chain *removed) {
+void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason,
+                             lrd_chain *removed) {
   lrd_cell cell;
   uint64_t hash = lrd_entry_hash48(entry);
   bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), entry, hash, &cell);
@@ -65,7 +66,7 @@ void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_poo
   if (found) lrd_table_remove_locked(&cell);
   if (entry->state == LRD_ENTRY_LINKED) {
     bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
-    entry->prev = policy->remove(&shard->order, pool, entry, evicted);
+    entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, evicted);
   }
   entry->state = reason;
   shard->count--;
@@ -74,30 +75,28 @@ void lrd_shard_unlink_locked(lrd_shard *shard, const lrd_policy *policy, lrd_poo
   lrd_chain_add(removed, entry);
 }
 
-void lrd_shard_displace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                               lrd_entry *entry) {
-  entry->prev = policy->remove(&shard->order, pool, entry, false);
+void lrd_shard_displace_locked(lrd_shard *shard, lrd_entry *entry) {
+  entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, false);
   entry->state = LRD_ENTRY_DISPLACED;
 }
 
-void lrd_shard_restore_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                              lrd_entry *entry) {
+void lrd_shard_restore_locked(lrd_shard *shard, lrd_entry *entry) {
   entry->state = LRD_ENTRY_LINKED;
   lrd_entry_set_bits(entry, 0);
-  policy->insert(&shard->order, pool, entry, entry->prev);
+  shard->policy->insert(&shard->order, shard->pool, entry, entry->prev);
 }
 
-void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_pool *pool,
-                              lrd_entry *old, lrd_entry *entry, uint64_t hash, lrd_chain *removed) {
+void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
+                              lrd_chain *removed) {
   lrd_cell cell;
   bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), old, hash, &cell);
   LRD_ASSERT(found);
   uint32_t id = entry->prev;
   entry->state = LRD_ENTRY_LINKED;
   if (old->state == LRD_ENTRY_DISPLACED) {
-    policy->insert(&shard->order, pool, entry, id);
+    shard->policy->insert(&shard->order, shard->pool, entry, id);
   } else {
-    old->prev = policy->replace(&shard->order, pool, old, entry, id);
+    old->prev = shard->policy->replace(&shard->order, shard->pool, old, entry, id);
   }
   shard->cost += entry->cost;
   shard->cost -= old->cost;
@@ -107,10 +106,10 @@ void lrd_shard_replace_locked(lrd_shard *shard, const lrd_policy *policy, lrd_po
   if (found) lrd_table_replace_locked(&cell, entry, hash);
 }
 
-void lrd_shard_empty_locked(lrd_shard *shard, const lrd_policy *policy, lrd_order *order) {
+void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) {
   *order = shard->order;
   lrd_order_clear(&shard->order);
-  if (policy->open) policy->open(&shard->order);
+  if (shard->policy->open) shard->policy->open(&shard->order);
   shard->counters.removals += shard->count;
   shard->unlinked += shard->count;
   shard->count = 0;

@@ -10,7 +10,7 @@ static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *s
     if (id == LRD_NIL) return NULL;
     lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
     if (entry == spared) {
-      lrd_shard_displace_locked(shard, cache->policy, &cache->pool, spared);
+      lrd_shard_displace_locked(shard, spared);
     } else if (wants_cost && !entry->cost && passed < LRD_PASSED_OVER_MOST) {
       passed++;
       cache->policy->pass(&shard->order, &cache->pool, entry);
@@ -30,7 +30,7 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uin
   bool wants_cost = shortage == LRD_COST_SHORT && cache->policy->pass;
   lrd_entry *victim = choose_locked(cache, shard, spared, wants_cost);
   if (!victim) return false;
-  lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, victim, reason, victims);
+  lrd_shard_unlink_locked(shard, victim, reason, victims);
   shard->counters.evictions[kind_of(reason, shortage)]++;
   return true;
 }

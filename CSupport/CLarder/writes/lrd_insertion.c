@@ -18,8 +18,8 @@ enum { evictions_per_lock = 32 };
 
 void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
   const lrd_policy *policy = cache->policy;
-  if (!policy->foresee) return;
-  uint32_t id = policy->foresee(&shard->order, &cache->pool, hash & ~(uint64_t)0xffff);
+  if (!policy->prefetch) return;
+  uint32_t id = policy->prefetch(&shard->order, &cache->pool, hash & ~(uint64_t)0xffff);
   if (id == LRD_NIL) return;
   const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
   lrd_table *root = lrd_shard_root_locked(shard);
@@ -48,7 +48,7 @@ static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inse
   lrd_chain removed = {0};
   shard->counters.refusals++;
   if (old) {
-    lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_BY_CALL, &removed);
+    lrd_shard_unlink_locked(shard, old, LRD_REMOVED_BY_CALL, &removed);
     shard->counters.removals++;
   }
   give_up_locked(cache, shard, insertion, &removed);
@@ -97,11 +97,11 @@ static lrd_result go_on(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   bool gives_way = old && (old->cost || !cache->policy->pass);
   if (exhausted && gives_way) {
     // Nothing else here frees cost, and the new value is too large beside other shards' entries.
-    lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, old, LRD_REMOVED_REPLACED, victims);
+    lrd_shard_unlink_locked(shard, old, LRD_REMOVED_REPLACED, victims);
     shard->counters.removals++; // until the new value is stored, if it is
     insertion->replaced = true;
   } else if (old && old->state == LRD_ENTRY_DISPLACED) {
-    lrd_shard_restore_locked(shard, cache->policy, &cache->pool, old);
+    lrd_shard_restore_locked(shard, old);
   }
   give_up_locked(cache, shard, insertion, victims);
   lrd_shard_leave(cache, shard);
@@ -110,17 +110,17 @@ static lrd_result go_on(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
 }
 
 /// Step 5.
-LRD_INLINE void publish_locked(lrd_cache *cache, lrd_shard *shard, const lrd_insertion *insertion,
-                               lrd_entry *entry, lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
+LRD_INLINE void publish_locked(lrd_shard *shard, const lrd_insertion *insertion, lrd_entry *entry,
+                               lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
     LRD_REQUIRES(shard->lock) {
   lrd_counters *counters = &shard->counters;
   shard->full = unlinked->head != NULL;
   if (old) {
-    lrd_shard_replace_locked(shard, cache->policy, &cache->pool, old, entry, hash, unlinked);
+    lrd_shard_replace_locked(shard, old, entry, hash, unlinked);
     counters->replacements++;
     return;
   }
-  lrd_shard_link_locked(shard, cache->policy, &cache->pool, entry, hash);
+  lrd_shard_link_locked(shard, entry, hash);
   if (insertion->replaced) {
     counters->removals--;
     counters->replacements++;
@@ -138,7 +138,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
 
   // Step 2. Make room in the table.
   lrd_supply *supply = &insertion->supply;
-  if (!lrd_growth_prepare_locked(shard, cache->policy, hash, supply)) {
+  if (!lrd_growth_prepare_locked(shard, hash, supply)) {
     return fetch(cache, shard, insertion);
   }
   insertion->garbage.unsettled |= supply->tidy;
@@ -163,7 +163,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   }
 
   // Step 5. Publish.
-  publish_locked(cache, shard, insertion, entry, old, hash, &unlinked);
+  publish_locked(shard, insertion, entry, old, hash, &unlinked);
   // This thread's batch of hits was applied at the beginning, so it is as sound after its own
   // evictions; but not what a lookup around this call has found.
   if (lane) {

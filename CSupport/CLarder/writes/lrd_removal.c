@@ -14,7 +14,7 @@ static int kind_chosen(lrd_budget *budget) {
 
 void lrd_removal_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
                                lrd_chain *removed) {
-  lrd_shard_unlink_locked(shard, cache->policy, &cache->pool, entry, reason, removed);
+  lrd_shard_unlink_locked(shard, entry, reason, removed);
   if (reason == LRD_REMOVED_LIMIT) {
     shard->counters.evictions[kind_chosen(&cache->budget)]++;
   } else if (reason == LRD_REMOVED_TRIM) {
@@ -50,7 +50,7 @@ void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
     count += shard->count;
     cost += shard->cost;
     lrd_growth_leave_locked(shard);
-    lrd_shard_empty_locked(shard, cache->policy, &orders[i]);
+    lrd_shard_empty_locked(shard, &orders[i]);
   }
   lrd_budget_release(&cache->budget, count, (uint64_t)cost);
   atomic_fetch_sub_explicit(&cache->budget.cost_carry, (int64_t)(cost >> 64), memory_order_relaxed);

@@ -58,7 +58,7 @@ static void limits_changed(lrd_cache *cache) {
   for (uint32_t i = 0; i < shards; i++) {
     lrd_shard *shard = &cache->shards[i];
     lrd_shard_enter(cache, NULL, shard);
-    lrd_growth_resize_locked(shard, policy, lrd_budget_share(&cache->budget, shards));
+    lrd_growth_resize_locked(shard, lrd_budget_share(&cache->budget, shards));
     lrd_shard_leave(cache, shard);
   }
 }

@@ -22,7 +22,8 @@ static uint32_t shards(uint32_t policy, uint64_t count_limit, uint32_t asked) {
 
 static void check_shards(void) {
   const uint64_t many = (uint64_t)1 << 20;
-  uint32_t chosen = lrd_cache_choose_shards(lrd_policy_adaptive(), many, lrd_processors());
+  uint32_t chosen =
+      lrd_cache_choose_shards(lrd_policy_of(LRD_POLICY_ADAPTIVE), many, lrd_processors());
   CHECK(chosen > 1);
   CHECK(shards(LARDER_DEFAULT, many, 0) == chosen && shards(LARDER_ADAPTIVE, many, 0) == chosen);
   CHECK(shards(LARDER_ADAPTIVE, 1000, 0) == 1 && shards(LARDER_ADAPTIVE, 0, 0) == 1);

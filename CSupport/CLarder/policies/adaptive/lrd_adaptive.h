@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_adaptive.h — the state of the adaptive policy in one shard, and the planning of its memory.
- * Guard: the shard's lock. The policy itself is in lrd_policy_adaptive.c. */
+ *
+ *   lrd_policy_adaptive.c     the order: the queue of each entry, and the next victim
+ *   lrd_adaptive_sampling.h   the sample: the requests that the advisor learns of
+ *   lrd_adaptive.c       the memory: how much the policy asks for, and when
+ *
+ * Guard of everything here: the shard's lock. */
 #pragma once
 
 #include "lrd_advisor.h"
@@ -9,58 +14,41 @@
 
 #pragma clang assume_nonnull begin
 
-enum { OLD, YOUNG, MAIN };
-
-/// The part of its capacity that a shard holds when history and shadows are made: late enough that
-/// caches which stay nearly empty never pay for them, early enough that shadows see the rest of the
-/// filling and are full when the cache is.
-static const uint64_t idle_part = 16;
-
-typedef struct adaptive {
-  // Written by most insertions, and therefore together.
-  lrd_remnants remnants;
+typedef struct lrd_adaptive {
+  // Most insertions write these. They lie together.
+  lrd_ghosts ghosts;
   lrd_samples samples;
-  lrd_note note;       // the sampled request that is under way
-  lrd_sample foreseen; // to be looked at next, while its entry is on its way from memory
-  uint32_t foreseen_id;
-  uint32_t looks_due; // in 256ths
-  bool evicted;       // since the last insertion
+  lrd_probe probe;    // the sampled request that is on its way through the shadows
+  lrd_sample polled;  // the sampled entry to poll next, which is being loaded from memory
+  uint32_t polled_id; // the slot id of that entry
+  uint32_t polls_due; // in 256ths
+  bool evicted;       // an entry was evicted since the last insertion
 
-  bool stale; // the targets below are to be computed again
+  bool stale; // the targets below must be computed again
   uint32_t expert;
-  uint32_t looks; // per insertion, in 256ths
+  uint32_t polls; // per insertion, in 256ths
   lrd_amount small;
   lrd_amount young;
-  uint32_t threshold; // of the sampled entries noted, as it was when the first of them was
-  uint32_t remnant_buckets;
+  uint32_t threshold; // the advisor's threshold when the first of `samples` was added
+  uint32_t ghost_buckets;
   uint32_t sample_buckets;
-  uint64_t planned;  // entries of capacity that the history wanted is for; 0: none yet
-  uint64_t capacity; // that the buckets above are for; outlives `planned` when limits change
-} adaptive;
+  uint64_t planned;  // entries of capacity that the wanted history is for; 0: none planned yet
+  uint64_t capacity; // entries that the buckets above are for; stays when limits change
+} lrd_adaptive;
 
-static inline bool lrd_adaptive_bounded(const lrd_order *order) {
+static inline bool lrd_adaptive_is_bounded(const lrd_order *order) {
   return order->share.count != LRD_UNBOUNDED || order->share.cost != LRD_UNBOUNDED;
 }
 
-/// Count and cost of the queues from `first` to `last`.
-static inline lrd_amount lrd_adaptive_size(const lrd_order *order, int first, int last) {
-  lrd_amount size = {0, 0};
-  for (int i = first; i <= last; i++) {
-    size.count += order->queue[i].size.count;
-    size.cost += order->queue[i].size.cost;
-  }
-  return size;
-}
+/// lrd_adaptive_plan() where it may have to ask for memory.
+void lrd_adaptive_plan_again(lrd_order *order);
 
-/// lrd_adaptive_plan() where there may be something to ask for.
-void lrd_adaptive_plan_anew(lrd_order *order);
-
-/// Asks for history and shadows when it is time, and for others when the estimate was wrong. Where
-/// only the count is limited none is needed.
+/// Asks for history and shadows when the shard is no longer idle. Where costs are limited, asks
+/// again when the estimate of the capacity has become wrong. A limit of the count alone is exact.
 static inline void lrd_adaptive_plan(lrd_order *order) {
-  const adaptive *state = order->state;
+  const lrd_adaptive *state = order->state;
   bool exact = order->share.cost == LRD_UNBOUNDED;
-  if (LRD_UNLIKELY(!exact || !state->planned)) lrd_adaptive_plan_anew(order);
+  if (LRD_UNLIKELY(!exact || !state->planned)) lrd_adaptive_plan_again(order);
 }
 
 /// The policy's `renewed`.

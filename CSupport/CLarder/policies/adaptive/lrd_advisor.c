@@ -3,23 +3,27 @@
 
 #include "lrd_alloc.h"
 
-/* How much the constants matter, as the mean difference in miss ratio over public traces:
- *   period    0.05 to 0.5: within 0.001, with a decay that forgets as quickly
- *   decay     half or twice as quick: within 0.001; slower, phase changes are followed too late
- *   growing   both ways 0.15: 0.002 worse, and 0.1 on one trace; 0.3: 0.0004 worse, as in one run
- *             of ten chance then gives up what a small queue has kept over one trace's scans, and
- *             0.05 to 0.1 more are missed there; 0.35 to 0.5: within 0.0002
- *   shrinking 0.2: 0.0003 worse; 0.4 both ways: 0.001 worse where recency is all
- *   twice     0 to 0.2: within 0.0003; keeps two rules that are close from taking turns
- *   first     the rule of 10 %: 0.002 worse; a small queue grows quickly when the advisor says so,
- *             but shrinks slowly while a loop passes through it
- * A margin for chance in proportion to the root of the misses makes it slower and thereby worse. */
+/* How much the constants matter. Figures are mean differences in miss ratio over public traces.
+ *   period    0.05 to 0.5, with a decay that forgets as quickly: within 0.001.
+ *   decay     Half or twice as quick: within 0.001. If slower, the advisor follows phase changes
+ *             too late.
+ *   growing   0.15 for growing and shrinking: 0.002 worse, and 0.1 on one trace. 0.3: 0.0004 worse.
+ *             In one run of ten, chance then gives up what a small queue kept through the scans of
+ *             one trace, and 0.05 to 0.1 more are missed there. 0.35 to 0.5: within 0.0002.
+ *   shrinking 0.2: 0.0003 worse. 0.4 for growing and shrinking: 0.001 worse where only recency
+ *             matters.
+ *   twice     0 to 0.2: within 0.0003. Keeps two experts that are close from taking turns.
+ *   first     Starting with the expert of 10 %: 0.002 worse. A small queue grows quickly when the
+ *             advisor says so, but shrinks slowly while a loop passes through it.
+ * A margin for chance, proportional to the root of the misses, makes the advisor slower and thus
+ * worse. */
 static const double decision_period = 0.1;
 static const double decay = 0.98;
 static const double cost_of_growing = 0.4;
 static const double cost_of_shrinking = 0.3;
 static const double cost_of_twice = 0.1;
-/// Shadows smaller than this decide as if they were as large, or they would decide by chance.
+/// Shadows smaller than this decide as seldom as if they were this large. Otherwise they would
+/// decide by chance.
 static const uint32_t period_capacity = 100;
 
 lrd_advisor *lrd_advisor_create(uint32_t shards) {
@@ -37,15 +41,16 @@ void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact) {
 }
 
 void lrd_advisor_destroy(lrd_advisor *advisor) {
-  // Held by nobody who is left: fork() came in the middle of an adjustment. The shadows are lost.
+  // If the lock is held, fork() came in the middle of an adjustment, and nobody is left to release
+  // it. The memory of the shadows is lost then.
   if (!lrd_lock_is_held(&advisor->lock)) {
     lrd_free(advisor->shadows, advisor->bytes, _Alignof(lrd_shadow));
   }
   lrd_free(advisor, sizeof *advisor, _Alignof(lrd_advisor));
 }
 
-/// What turning from one expert to another costs, in entries. A larger small queue lets go at once
-/// of what a smaller one has gathered in the main queue: the way up costs more than the way down.
+/// The cost of a change from one expert to another, in entries. A small queue that grows makes the
+/// main queue give up at once what it has gathered. Growing therefore costs more than shrinking.
 static double cost_of_change(const lrd_expert *from, const lrd_expert *to, uint32_t capacity) {
   int way = to->position - from->position;
   double distance = way > 0 ? cost_of_growing * way : -cost_of_shrinking * way;
@@ -67,32 +72,32 @@ static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   for (uint32_t i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] *= decay;
 }
 
-static void ask_locked(lrd_advisor *advisor, lrd_note *note, uint32_t most)
+static void advance_locked(lrd_advisor *advisor, lrd_probe *probe, uint32_t most)
     LRD_REQUIRES(advisor->lock) {
-  for (; most && note->next < LRD_EXPERTS; most--, note->next++) {
-    if (lrd_shadow_request(&advisor->shadows[note->next], note->scrambled)) continue;
-    advisor->misses[note->next]++;
-    note->absent++;
+  for (; most && probe->next < LRD_EXPERTS; most--, probe->next++) {
+    if (lrd_shadow_request(&advisor->shadows[probe->next], probe->mixed)) continue;
+    advisor->misses[probe->next]++;
+    probe->absent++;
   }
-  if (note->next < LRD_EXPERTS) return;
-  advisor->events += note->absent || !note->missed ? note->absent : LRD_EXPERTS;
+  if (probe->next < LRD_EXPERTS) return;
+  advisor->events += probe->absent || !probe->missed ? probe->absent : LRD_EXPERTS;
   uint32_t capacity = advisor->capacity > period_capacity ? advisor->capacity : period_capacity;
   if (advisor->events < decision_period * LRD_EXPERTS * capacity) return;
   advisor->events = 0;
   decide_locked(advisor);
 }
 
-void lrd_advisor_ask_more(lrd_advisor *advisor, lrd_note *note, uint32_t most) {
+void lrd_advisor_advance_slow(lrd_advisor *advisor, lrd_probe *probe, uint32_t most) {
   if (!lrd_lock_try(&advisor->lock)) return;
   if (advisor->shadows) {
-    ask_locked(advisor, note, most);
+    advance_locked(advisor, probe, most);
   } else {
-    note->next = LRD_EXPERTS;
+    probe->next = LRD_EXPERTS;
   }
   lrd_lock_release(&advisor->lock);
 }
 
-/// The part of 2^32 that `capacity` is of `entries`.
+/// `capacity` as a part of `entries`, in units of 2^-32.
 static uint32_t threshold_for(uint32_t capacity, uint64_t entries) {
   if (!entries) return 0;
   uint64_t part = ((uint64_t)capacity << 32) / entries;
@@ -113,8 +118,8 @@ size_t lrd_advisor_bytes(lrd_advisor *advisor) {
 
 void lrd_advisor_adjust(lrd_advisor *advisor) {
   if (!lrd_advisor_waits(advisor)) return;
-  // Held: nothing would come of what is built. In a child of fork() that may stay so, see the
-  // header.
+  // While the lock is held, shadows made here could not be put in place. In a child of fork() it
+  // may be held for ever; see the header.
   if (lrd_lock_is_held(&advisor->lock)) return;
   uint64_t entries = atomic_load_explicit(&advisor->wished, memory_order_relaxed);
   uint32_t capacity = lrd_advisor_shadow(entries);

@@ -13,7 +13,7 @@ void lrd_samples_clear(lrd_samples *samples) {
   samples->turn++;
 }
 
-/// The bucket of an id, emptied first if it is from before the last clearing. (Fibonacci hashing.)
+/// The bucket of an id, emptied first if it is of an earlier turn. (Fibonacci hashing.)
 static lrd_sample_bucket *bucket_of(const lrd_samples *samples, uint32_t id) {
   uint64_t spread = (uint32_t)(id * 0x9e3779b1u);
   lrd_sample_bucket *bucket = &samples->buckets[spread * samples->count >> 32];
@@ -27,33 +27,33 @@ static lrd_sample_bucket *bucket_of(const lrd_samples *samples, uint32_t id) {
 typedef uint32_t ids __attribute__((vector_size(LRD_SAMPLES_BUCKET * sizeof(uint32_t))));
 typedef int8_t bytes __attribute__((vector_size(LRD_SAMPLES_BUCKET)));
 
-/// A byte for each place, the first in the low one: 0xff where it holds `wanted`, otherwise 0.
-static uint64_t places_of(const lrd_sample_bucket *bucket, uint32_t wanted) {
+/// A byte for each id of a bucket, the lowest for the first: 0xff where the id is `wanted`, else 0.
+static uint64_t matches_of(const lrd_sample_bucket *bucket, uint32_t wanted) {
   ids held;
   memcpy(&held, bucket->id, sizeof held);
   uint32_t w = wanted;
   bytes equal = __builtin_convertvector(held == (ids){w, w, w, w, w, w, w, w}, bytes);
-  uint64_t places;
-  memcpy(&places, &equal, sizeof places);
-  return places;
+  uint64_t matches;
+  memcpy(&matches, &equal, sizeof matches);
+  return matches;
 }
 
-static uint32_t first_of(uint64_t places) {
-  return (uint32_t)__builtin_ctzll(places) / 8;
+static uint32_t first_of(uint64_t matches) {
+  return (uint32_t)__builtin_ctzll(matches) / 8;
 }
 
 static lrd_sample find(const lrd_samples *samples, uint32_t wanted, uint32_t id) {
   if (!samples->count) return (lrd_sample){NULL, 0};
   lrd_sample_bucket *bucket = bucket_of(samples, id);
-  uint64_t places = places_of(bucket, wanted);
-  return places ? (lrd_sample){bucket, first_of(places)} : (lrd_sample){NULL, 0};
+  uint64_t matches = matches_of(bucket, wanted);
+  return matches ? (lrd_sample){bucket, first_of(matches)} : (lrd_sample){NULL, 0};
 }
 
 void lrd_samples_add(lrd_samples *samples, uint32_t id) {
-  lrd_sample place = find(samples, 0, id);
-  if (!place.bucket) return;
-  place.bucket->id[place.index] = id + 1;
-  lrd_sample_set_credit(place, 0);
+  lrd_sample sample = find(samples, 0, id);
+  if (!sample.bucket) return;
+  sample.bucket->id[sample.index] = id + 1;
+  lrd_sample_set_credit(sample, 0);
 }
 
 lrd_sample lrd_samples_find(const lrd_samples *samples, uint32_t id) {
@@ -61,8 +61,8 @@ lrd_sample lrd_samples_find(const lrd_samples *samples, uint32_t id) {
 }
 
 void lrd_samples_remove(lrd_samples *samples, uint32_t id) {
-  lrd_sample place = lrd_samples_find(samples, id);
-  if (place.bucket) place.bucket->id[place.index] = 0;
+  lrd_sample sample = lrd_samples_find(samples, id);
+  if (sample.bucket) sample.bucket->id[sample.index] = 0;
 }
 
 uint32_t lrd_samples_next(lrd_samples *samples, lrd_sample *sample) {
@@ -70,7 +70,7 @@ uint32_t lrd_samples_next(lrd_samples *samples, lrd_sample *sample) {
   uint32_t number = samples->hand / LRD_SAMPLES_BUCKET, first = samples->hand % LRD_SAMPLES_BUCKET;
   lrd_sample_bucket *bucket = &samples->buckets[number];
   bool current = bucket->turn == samples->turn;
-  uint64_t held = current ? ~places_of(bucket, 0) & UINT64_MAX << first * 8 : 0;
+  uint64_t held = current ? ~matches_of(bucket, 0) & UINT64_MAX << first * 8 : 0;
   if (!held) {
     samples->hand = number + 1 < samples->count ? (number + 1) * LRD_SAMPLES_BUCKET : 0;
     return LRD_NIL;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_samples.h — the sampled entries that a shard holds, so that hits on them can be looked for.
+/* lrd_samples.h — the sampled entries that a shard holds. Insertions poll them for hits.
  *
  *   bucket   [ slot ids:8 × 32 | credits:8 × 2 bits | turn ]
  *
- * A hit stores nothing but a count in its own entry, so nobody is told of it. Insertions therefore
- * look at a few sampled entries each, in turn: a count that is not 0 is a hit the advisor has not
- * heard of. What the look takes from the entry is kept here as its credit, to which the entry is
- * still entitled when the policy judges it.
+ * A hit only adds to a count in its entry, so the advisor does not learn of it. Each insertion
+ * therefore polls a few sampled entries in turn. A count above 0 is a hit that the advisor has not
+ * heard of. The poll sets the count to 0 and keeps it here as the entry's credit. The policy adds
+ * credit and count up when it decides whether the entry stays.
  *
- * Buckets are chosen by slot id and half full on average; an entry that finds its bucket full is
- * not tracked: only its hits go unheard until a scan comes by it. `turn` tells buckets written
- * before the last lrd_samples_clear(): those count as empty. Guard: the shard's lock. */
+ * The slot id chooses the bucket. Buckets are half full on average. An entry whose bucket is full
+ * is not added. The advisor then hears of its hits only when a scan passes it. `turn` is the number
+ * of lrd_samples_clear() calls before the bucket was written. A bucket of an earlier turn counts as
+ * empty.
+ *
+ * Guard: the shard's lock. */
 #pragma once
 
 #include "lrd_expert.h"
@@ -28,11 +31,11 @@ typedef struct lrd_sample_bucket {
 typedef struct lrd_samples {
   lrd_sample_bucket *_Nullable buckets;
   uint32_t count; // of buckets
-  uint32_t hand;  // the place to look at next
+  uint32_t hand;  // the position to poll next
   uint32_t turn;
 } lrd_samples;
 
-/// Where one sampled entry is noted; `bucket` is NULL for entries that are not.
+/// The position of one sampled entry. `bucket` is NULL for an entry that has none.
 typedef struct lrd_sample {
   lrd_sample_bucket *_Nullable bucket;
   uint32_t index;
@@ -43,10 +46,10 @@ static inline uint32_t lrd_samples_buckets(uint64_t entries) {
   return (uint32_t)(entries * 2 / LRD_SAMPLES_BUCKET + 1);
 }
 
-/// Starts with cleared memory for `count` buckets, or with none.
+/// Starts with cleared memory for `count` buckets, or with none: then nothing is sampled.
 void lrd_samples_open(lrd_samples *samples, lrd_sample_bucket *_Nullable buckets, uint32_t count);
 
-/// Forgets all, in O(1).
+/// Forgets all samples, in O(1).
 void lrd_samples_clear(lrd_samples *samples);
 
 void lrd_samples_add(lrd_samples *samples, uint32_t id);
@@ -55,10 +58,11 @@ lrd_sample lrd_samples_find(const lrd_samples *samples, uint32_t id);
 
 void lrd_samples_remove(lrd_samples *samples, uint32_t id);
 
-/// The next sampled entry in turn, of one bucket; LRD_NIL when the rest of that is empty.
+/// The slot id of the next sampled entry. Looks at one bucket only: LRD_NIL when the rest of it is
+/// empty.
 uint32_t lrd_samples_next(lrd_samples *samples, lrd_sample *sample);
 
-/// True when a place found earlier, with the same memory, still holds the entry.
+/// True when a position found earlier, in the same memory, still belongs to the entry.
 static inline bool lrd_samples_hold(const lrd_samples *samples, lrd_sample sample, uint32_t id) {
   return sample.bucket && sample.bucket->turn == samples->turn &&
          sample.bucket->id[sample.index] == id + 1;

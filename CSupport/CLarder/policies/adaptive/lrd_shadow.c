@@ -5,11 +5,8 @@
 
 #include <string.h>
 
-enum place { in_old, in_young, in_main };
-
-struct lrd_node {
+struct lrd_shadow_node {
   uint32_t key : 28;
-  uint32_t place : 2;
   uint32_t credit : 2;
   uint16_t newer;
   uint16_t chain;
@@ -23,21 +20,25 @@ static uint32_t directory_size(uint32_t capacity) {
   return size;
 }
 
+static uint32_t ghost_buckets(const lrd_expert *expert, uint32_t capacity) {
+  return lrd_ghosts_buckets((uint64_t)capacity * expert->life / LRD_EXPERT_EPOCHS);
+}
+
 size_t lrd_shadow_bytes(const lrd_expert *expert, uint32_t capacity) {
-  uint32_t buckets = lrd_remnants_buckets(capacity, expert->ghosts);
-  return lrd_round_up(capacity * sizeof(lrd_node) + directory_size(capacity) * sizeof(uint16_t) +
-                          lrd_remnants_bytes(buckets),
+  uint32_t buckets = ghost_buckets(expert, capacity);
+  return lrd_round_up(capacity * sizeof(lrd_shadow_node) +
+                          directory_size(capacity) * sizeof(uint16_t) + lrd_ghosts_bytes(buckets),
                       8);
 }
 
 void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capacity,
                      void *memory) {
   uint32_t size = directory_size(capacity);
-  uint32_t buckets = lrd_remnants_buckets(capacity, expert->ghosts);
-  lrd_node *nodes = memory;
+  uint32_t buckets = ghost_buckets(expert, capacity);
+  lrd_shadow_node *nodes = memory;
   uint16_t *directory = (uint16_t *)(nodes + capacity);
   memset(directory, 0xff, size * sizeof *directory);
-  lrd_node_queue empty = {.oldest = none, .newest = none};
+  lrd_shadow_queue empty = {.oldest = none, .newest = none};
   *shadow = (lrd_shadow){
       .expert = expert,
       .nodes = nodes,
@@ -50,12 +51,11 @@ void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capa
       .young = empty,
       .main = empty,
   };
-  lrd_remnants_open(&shadow->remnants, directory + size, buckets, capacity);
+  lrd_ghosts_open(&shadow->ghosts, directory + size, buckets, lrd_expert_epoch(capacity));
 }
 
-static void push(lrd_shadow *shadow, lrd_node_queue *queue, uint16_t id, enum place place) {
-  lrd_node *node = &shadow->nodes[id];
-  node->place = place;
+static void push(lrd_shadow *shadow, lrd_shadow_queue *queue, uint16_t id) {
+  lrd_shadow_node *node = &shadow->nodes[id];
   node->newer = none;
   if (queue->count++) {
     shadow->nodes[queue->newest].newer = id;
@@ -65,20 +65,20 @@ static void push(lrd_shadow *shadow, lrd_node_queue *queue, uint16_t id, enum pl
   queue->newest = id;
 }
 
-static uint16_t pop(lrd_shadow *shadow, lrd_node_queue *queue) {
+static uint16_t pop(lrd_shadow *shadow, lrd_shadow_queue *queue) {
   uint16_t id = queue->oldest;
   queue->oldest = shadow->nodes[id].newer;
   queue->count--;
   return id;
 }
 
-/// Remnants go by hash, of which a node keeps 28 bits: those, and nothing else, identify a key
-/// here.
-static uint32_t key_of(uint64_t scrambled) {
-  return (uint32_t)(scrambled >> 36);
+/// A node keeps 28 bits of the mixed hash. They identify a key everywhere in a shadow: its ghosts
+/// use no other bits.
+static uint32_t key_of(uint64_t mixed) {
+  return (uint32_t)(mixed >> 36);
 }
 
-static uint64_t scrambled_of(uint32_t key) {
+static uint64_t mixed_of(uint32_t key) {
   return (uint64_t)key << 36 | (key & 0x7ff);
 }
 
@@ -86,7 +86,7 @@ static uint16_t *chain_of(lrd_shadow *shadow, uint32_t key) {
   return &shadow->directory[key & shadow->directory_mask];
 }
 
-static lrd_node *find(lrd_shadow *shadow, uint32_t key) {
+static lrd_shadow_node *find(lrd_shadow *shadow, uint32_t key) {
   for (uint16_t id = *chain_of(shadow, key); id != none; id = shadow->nodes[id].chain) {
     if (shadow->nodes[id].key == key) return &shadow->nodes[id];
   }
@@ -100,32 +100,31 @@ static void drop(lrd_shadow *shadow, uint16_t id) {
   shadow->free = id;
 }
 
-/// The rules of lrd_policy_adaptive.c, over nodes.
+/// Evicts a key by the rules of lrd_policy_adaptive.c.
 static void evict(lrd_shadow *shadow) {
   for (int steps = LRD_VICTIM_STEPS;; steps--) {
     uint32_t small = shadow->old.count + shadow->young.count;
     if (small && (small >= shadow->small_target || !shadow->main.count)) {
       bool young = !shadow->old.count;
       uint16_t id = pop(shadow, young ? &shadow->young : &shadow->old);
-      lrd_node *node = &shadow->nodes[id];
+      lrd_shadow_node *node = &shadow->nodes[id];
       if (steps > 1 && lrd_expert_promotes(young, node->credit)) {
         node->credit = 0;
-        push(shadow, &shadow->main, id, in_main);
+        push(shadow, &shadow->main, id);
         if (shadow->expert->twice) {
-          lrd_remnants_recall(&shadow->remnants, scrambled_of(node->key), shadow->expert->ghosts,
-                              false);
+          lrd_ghosts_recall(&shadow->ghosts, mixed_of(node->key), shadow->expert->life, false);
         }
         continue;
       }
-      lrd_remnants_add(&shadow->remnants, scrambled_of(node->key));
+      lrd_ghosts_add(&shadow->ghosts, mixed_of(node->key), 1);
       drop(shadow, id);
       return;
     }
     uint16_t id = pop(shadow, &shadow->main);
-    lrd_node *node = &shadow->nodes[id];
+    lrd_shadow_node *node = &shadow->nodes[id];
     if (steps > 1 && node->credit) {
       node->credit = lrd_expert_round(shadow->expert, node->credit) & LRD_CREDIT_MOST;
-      push(shadow, &shadow->main, id, in_main);
+      push(shadow, &shadow->main, id);
       continue;
     }
     drop(shadow, id);
@@ -140,10 +139,10 @@ static uint16_t take_node(lrd_shadow *shadow) {
   return id;
 }
 
-bool lrd_shadow_request(lrd_shadow *shadow, uint64_t scrambled) {
+bool lrd_shadow_request(lrd_shadow *shadow, uint64_t mixed) {
   const lrd_expert *expert = shadow->expert;
-  uint32_t key = key_of(scrambled);
-  lrd_node *known = find(shadow, key);
+  uint32_t key = key_of(mixed);
+  lrd_shadow_node *known = find(shadow, key);
   if (known) {
     if (known->credit < LRD_CREDIT_MOST) known->credit++;
     return true;
@@ -151,22 +150,22 @@ bool lrd_shadow_request(lrd_shadow *shadow, uint64_t scrambled) {
   bool full = shadow->used == shadow->capacity;
   if (full) evict(shadow);
   lrd_recall recall =
-      lrd_remnants_recall(&shadow->remnants, scrambled_of(key), expert->ghosts, expert->twice);
+      lrd_ghosts_recall(&shadow->ghosts, mixed_of(key), expert->life, expert->twice);
   bool small_full = shadow->old.count + shadow->young.count >= shadow->small_target;
   bool proven = recall == LRD_MET || (recall == LRD_ONCE && !expert->twice);
   uint16_t id = take_node(shadow);
   uint16_t *head = chain_of(shadow, key);
-  shadow->nodes[id] = (lrd_node){.key = key & 0xfffffff, .chain = *head};
+  shadow->nodes[id] = (lrd_shadow_node){.key = key & 0xfffffff, .chain = *head};
   *head = id;
   if (expert->clock || proven || (!full && small_full)) {
-    push(shadow, &shadow->main, id, in_main);
+    push(shadow, &shadow->main, id);
   } else {
-    push(shadow, &shadow->young, id, in_young);
+    push(shadow, &shadow->young, id);
   }
   for (int i = 0; i < LRD_AGEING_MOST && shadow->young.count > shadow->small_target / 2; i++) {
     uint16_t ageing = pop(shadow, &shadow->young);
     shadow->nodes[ageing].credit = 0;
-    push(shadow, &shadow->old, ageing, in_old);
+    push(shadow, &shadow->old, ageing);
   }
   return false;
 }

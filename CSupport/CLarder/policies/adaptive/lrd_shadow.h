@@ -1,54 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_shadow.h — a small cache of keys without values that always follows one expert.
+/* lrd_shadow.h — a shadow: a small cache of keys without values that always follows one expert.
  *
- * It is given a sample of the requests, and has that part of the real cache's capacity: what it
- * misses is what the real cache would miss under this expert (Waldspurger, Saemundsson, Ahmad,
- * Park, "Cache Modeling and Optimization using Miniature Simulations", USENIX ATC 2017).
+ * A shadow gets a sample of the requests, and has the same part of the real cache's capacity. It
+ * misses the part of its requests that the real cache would miss under this expert (Waldspurger,
+ * Saemundsson, Ahmad, Park, "Cache Modeling and Optimization using Miniature Simulations", USENIX
+ * ATC 2017).
  *
- *   node       [ key:28 place:2 credit:2 | newer:16 | chain:16 ]     8 bytes
- *   queues     oldest ─newer─▶ … ─newer─▶ newest       one link will do: entries leave at the old end
+ *   node       [ key:28 credit:2 | newer:16 | chain:16 ]     8 bytes
+ *   queues     oldest ─newer─▶ … ─newer─▶ newest             nodes leave at the old end only
  *   directory  heads of chains of nodes by key
  *
  * Guard: the advisor's lock. */
 #pragma once
 
-#include "lrd_remnants.h"
+#include "lrd_expert.h"
+#include "lrd_ghosts.h"
 
 #pragma clang assume_nonnull begin
 
-/// Keys a shadow may hold: links are 16 bits. More would not make its estimates any better.
+/// The most keys of a shadow. Links have 16 bits, and more keys would not improve the estimates.
 enum { LRD_SHADOW_MOST = 1 << 15 };
 
-typedef struct lrd_node lrd_node;
+typedef struct lrd_shadow_node lrd_shadow_node;
 
-typedef struct lrd_node_queue {
+typedef struct lrd_shadow_queue {
   uint16_t oldest;
   uint16_t newest;
   uint32_t count;
-} lrd_node_queue;
+} lrd_shadow_queue;
 
 typedef struct lrd_shadow {
   const lrd_expert *expert;
-  lrd_node *nodes;
+  lrd_shadow_node *nodes;
   uint16_t *directory;
   uint32_t directory_mask;
   uint32_t capacity;
   uint32_t used;         // nodes that have ever held a key
-  uint16_t free;         // the node given back by the eviction just made
-  uint32_t small_target; // of old and young together
-  lrd_node_queue old;
-  lrd_node_queue young;
-  lrd_node_queue main;
-  lrd_remnants remnants;
+  uint16_t free;         // the node that the latest eviction freed
+  uint32_t small_target; // the target of `old` and `young` together
+  lrd_shadow_queue old;
+  lrd_shadow_queue young;
+  lrd_shadow_queue main;
+  lrd_ghosts ghosts;
 } lrd_shadow;
 
-/// Memory that a shadow of this capacity needs.
+/// The memory that a shadow of this capacity needs.
 size_t lrd_shadow_bytes(const lrd_expert *expert, uint32_t capacity);
 
-/// Makes an empty shadow in cleared memory of that size, aligned to 8. `capacity` is at least 1.
+/// Makes an empty shadow in cleared memory of lrd_shadow_bytes(), aligned to 8. `capacity` is at
+/// least 1.
 void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capacity, void *memory);
 
-/// Asks for a key, and stores it if it is not there. True when it was.
-bool lrd_shadow_request(lrd_shadow *shadow, uint64_t scrambled);
+/// Looks for a key and stores it if it is absent. True when it was there.
+bool lrd_shadow_request(lrd_shadow *shadow, uint64_t mixed);
 
 #pragma clang assume_nonnull end
