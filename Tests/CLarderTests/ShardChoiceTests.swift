@@ -16,7 +16,8 @@ struct ShardChoiceTests {
       (.max, 1, 2), (.max, 2, 4), (.max, 3, 4), (.max, 7, 8), (1_024, 1, 2), (1_023, 1, 1),
     ] as [(UInt64, UInt32, UInt32)])
   func shardsWithoutAnOrder(countLimit: UInt64, processors: UInt32, expected: UInt32) {
-    #expect(lrd_cache_choose_shards(lrd_policy_of(LRD_POLICY_ADAPTIVE), countLimit, processors) == expected)
+    let adaptive = lrd_policy_of(LRD_POLICY_ADAPTIVE)
+    #expect(lrd_cache_choose_shards(adaptive, countLimit, processors) == expected)
   }
 
   @Test("With an order to keep there is one shard", arguments: EvictionPolicy.allCases)

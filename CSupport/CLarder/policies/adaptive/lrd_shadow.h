@@ -14,7 +14,7 @@
 #pragma once
 
 #include "lrd_expert.h"
-#include "lrd_ghosts.h"
+#include "../lrd_ghosts.h"
 
 #pragma clang assume_nonnull begin
 
