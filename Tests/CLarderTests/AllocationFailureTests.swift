@@ -52,7 +52,7 @@ struct AllocationFailureTests {
     await #expect(processExitsWith: .success) {
       [shards = shards as Int, bounds = bounds as Bounds] in
       var runs: Int64 = 0
-      while Self.fails(Int.self, after: runs, shards, bounds, keys: 110) { runs += 1 }
+      while Self.fails(Int.self, after: runs, shards, bounds, keys: 110) { runs = next(runs) }
       precondition(runs > 5, "only \(runs) allocations")
     }
   }
@@ -63,7 +63,7 @@ struct AllocationFailureTests {
   func oneFailureAmongColliders(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       var runs: Int64 = 0
-      while Self.fails(Collider.self, after: runs, shards, .none, keys: 90) { runs += 1 }
+      while Self.fails(Collider.self, after: runs, shards, .none, keys: 90) { runs = next(runs) }
       precondition(runs > 5, "only \(runs) allocations")
     }
   }
@@ -189,6 +189,9 @@ struct AllocationFailureTests {
 
   private static let holding = Protected(0)
 }
+
+/// Where the work is scaled down, only the first allocations fail one by one.
+private func next(_ runs: Int64) -> Int64 { runs + (runs < 20 ? 1 : Int64(Stress.divisor)) }
 
 /// Runs the script with this many allocations in each call, then again with as many as it wants.
 /// Returns how many insertions were refused. All values are released.

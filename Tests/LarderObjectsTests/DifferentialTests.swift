@@ -75,31 +75,35 @@ struct DifferentialTests {
   // Several scripts in each case, because hundreds of cases at once would wait for each other.
   static let parts = 0..<10
 
+  private func seeds(_ part: Int, _ first: Int, _ count: Int) -> [UInt64] {
+    (0..<Stress.scaled(count)).map { UInt64(100 * part + first + $0) }
+  }
+
   @Test("Scripts agree with strings as keys", arguments: parts)
   func stringKeys(part: Int) throws {
-    for seed in 0..<30 { try check(seed: UInt64(100 * part + seed), string) }
+    for seed in seeds(part, 0, 30) { try check(seed: seed, string) }
   }
 
   @Test("Scripts agree with numbers as keys", arguments: parts)
   func numberKeys(part: Int) throws {
-    for seed in 30..<50 { try check(seed: UInt64(100 * part + seed)) { NSNumber(value: $0) } }
+    for seed in seeds(part, 30, 20) { try check(seed: seed) { NSNumber(value: $0) } }
   }
 
   @Test("Scripts agree with keys of one hash", arguments: parts)
   func keysOfOneHash(part: Int) throws {
-    for seed in 50..<60 { try check(seed: UInt64(100 * part + seed)) { FoundationKey($0) } }
+    for seed in seeds(part, 50, 10) { try check(seed: seed) { FoundationKey($0) } }
   }
 
   @Test("Scripts agree with Hashable objects as keys", arguments: parts)
   func hashableKeys(part: Int) throws {
-    for seed in 60..<70 { try check(seed: UInt64(100 * part + seed)) { NumberedKey($0) } }
+    for seed in seeds(part, 60, 10) { try check(seed: seed) { NumberedKey($0) } }
   }
 
   @Test("Scripts agree with keys of any class", arguments: parts)
   func keysOfAnyClass(part: Int) throws {
     let plain = (0..<Self.keys).map { PlainKey($0) }
-    for seed in 70..<80 {
-      try check(seed: UInt64(100 * part + seed)) { number -> AnyObject in
+    for seed in seeds(part, 70, 10) {
+      try check(seed: seed) { number -> AnyObject in
         switch number % 4 {
         case 0: string(number)
         case 1: NSNumber(value: number)

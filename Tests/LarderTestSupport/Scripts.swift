@@ -28,6 +28,16 @@ public func forEveryScript(
   try extend(0)
 }
 
+/// The same with all scripts, or a sample of them where the work is scaled down.
+public func forManyScripts(
+  of alphabet: [Operation], length: Int, _ body: ([Operation]) throws -> Void
+) rethrows {
+  var random = SplitMix64(seed: UInt64(length))
+  try forEveryScript(of: alphabet, length: length) { script in
+    if random.below(Stress.divisor) == 0 { try body(script) }
+  }
+}
+
 extension Operation {
   /// The operations whose interplay decides what a cache keeps.
   public static let core: [Operation] =

@@ -109,7 +109,10 @@ struct ConcurrencyTests {
     let worst = Protected((count: 0, cost: 0))
     onThreads(4) { thread in
       if thread == 3 {
-        while working.load(ordering: .acquiring) > 0 {
+        // Once more when the others have ended: they may do so before the first look.
+        var ended = false
+        while !ended {
+          ended = working.load(ordering: .acquiring) == 0
           let (count, cost) = (cache.count, cache.totalCost)
           worst.withLock { $0 = (max($0.count, count), max($0.cost, cost)) }
         }

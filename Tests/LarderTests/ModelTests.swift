@@ -30,7 +30,7 @@ struct ModelTests {
   @Test("Scripts of every operation agree, from a full cache", arguments: limits)
   func everyOperationWhenFull(limits: Limits) throws {
     let start: [Operation] = [.insert(0, cost: 1), .insert(1, cost: 2), .insert(2, cost: 1)]
-    try forEveryScript(of: Operation.every, length: 3) { script in
+    try forManyScripts(of: Operation.every, length: 3) { script in
       let driver = CacheDriver(countLimit: limits.count, costLimit: limits.cost)
       try compare(start + script, from: limits, driver, checkedFrom: start.count)
     }
@@ -38,7 +38,7 @@ struct ModelTests {
 
   @Test("Long scripts of core operations agree", arguments: limits)
   func coreOperations(limits: Limits) throws {
-    try forEveryScript(of: Operation.core, length: 5) { script in
+    try forManyScripts(of: Operation.core, length: 5) { script in
       let driver = CacheDriver(countLimit: limits.count, costLimit: limits.cost)
       try compare(script, from: limits, driver, checkedFrom: 2)
     }
@@ -46,7 +46,7 @@ struct ModelTests {
 
   @Test("Scripts of core operations agree on keys with equal hashes", arguments: limits)
   func coreOperationsOnColliders(limits: Limits) throws {
-    try forEveryScript(of: Operation.core, length: 4) { script in
+    try forManyScripts(of: Operation.core, length: 4) { script in
       let driver = CacheDriver(
         countLimit: limits.count, costLimit: limits.cost, key: Collider.init, number: \.id)
       try compare(script, from: limits, driver, checkedFrom: 2)
@@ -55,7 +55,7 @@ struct ModelTests {
 
   @Test("Scripts agree without an observer", arguments: limits)
   func withoutObserver(limits: Limits) throws {
-    try forEveryScript(of: Operation.core, length: 4) { script in
+    try forManyScripts(of: Operation.core, length: 4) { script in
       let driver = CacheDriver(
         countLimit: limits.count, costLimit: limits.cost, observed: false)
       try compare(script, from: limits, driver, checkedFrom: 2, observed: false)

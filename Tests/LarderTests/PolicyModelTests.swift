@@ -55,7 +55,7 @@ struct PolicyModelTests {
 
   @Test("Every short script of core operations agrees", arguments: counted([1, 2, 3]) + costly)
   func coreOperations(setting: Setting) throws {
-    try forEveryScript(of: Operation.core, length: 4) { script in
+    try forManyScripts(of: Operation.core, length: 4) { script in
       try compare(script, from: setting.limits, setting.driver({ $0 }, { $0 }), checkedFrom: 2)
     }
   }
@@ -66,7 +66,7 @@ struct PolicyModelTests {
   @Test("Scripts of hits and insertions agree in a full cache", arguments: counted([2, 3]))
   func hitsAndInsertions(setting: Setting) throws {
     let start: [Operation] = (0..<4).map { .insert($0, cost: 1) } + [.removeAll]
-    try forEveryScript(of: Self.uses, length: 5) { script in
+    try forManyScripts(of: Self.uses, length: 5) { script in
       try compare(
         start + script, from: setting.limits, setting.driver({ $0 }, { $0 }),
         checkedFrom: start.count + 3)

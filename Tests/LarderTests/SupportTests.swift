@@ -81,4 +81,20 @@ struct SupportTests {
     // Restricted growth: Σ over scripts with j named keys, C(3, j) · Bell(j) = 1 + 3 + 6 + 5.
     #expect(seen.count == 15)
   }
+
+  @Test("A sample is a part, differs by seed, and is all where nothing is scaled down")
+  func samples() {
+    let all = Array(0..<95)
+    #expect(Stress.sample(all, seed: 1, divisor: 1) == all)
+    var seen: Set<Int> = []
+    for seed in 0..<200 {
+      let sample = Stress.sample(all, seed: seed, divisor: 10)
+      #expect(sample.count == 9 && sample == sample.sorted() && Set(sample).count == 9)
+      #expect(sample == Stress.sample(all, seed: seed, divisor: 10))
+      seen.formUnion(sample)
+    }
+    #expect(seen.count == 95)
+    #expect(Stress.sample([7], seed: 1, divisor: 10) == [7])
+    #expect(Stress.sample([Int](), seed: 1, divisor: 10) == [])
+  }
 }

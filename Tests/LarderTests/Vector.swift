@@ -46,10 +46,11 @@ struct Vector {
 
   struct Malformed: Error {}
 
-  /// The vectors in a file of JSON lines.
+  /// The vectors in a file of JSON lines, or a sample of them where the work is scaled down.
   static func all(in path: String) throws -> [Vector] {
     let text = try Data(contentsOf: URL(fileURLWithPath: path))
-    return try text.split(separator: UInt8(ascii: "\n")).map { line in
+    let lines = text.split(separator: UInt8(ascii: "\n"))
+    return try Stress.sample(lines, seed: 1).map { line in
       guard let fields = try JSONSerialization.jsonObject(with: line) as? [String: Any],
         let vector = Vector(fields)
       else { throw Malformed() }
