@@ -10,6 +10,8 @@ import Testing
   import Darwin
 #endif
 
+// Not under sanitizers: it steps through single instructions, most of which would be theirs.
+
 /// One reader and one writer of the real table, at every point where one can stop the other.
 ///
 /// Stops are single instructions, see lrdt_play.h. Each test runs in a process of its own.

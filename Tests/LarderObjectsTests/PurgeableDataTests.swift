@@ -151,6 +151,7 @@ struct PurgeableDataTests {
       #expect(data.data == bytes)
     }
 
+    // Not under ThreadSanitizer: its own memory counts towards the limit of the control group.
     @Test(
       "Under memory pressure the data is lost and the process lives", .enabled(if: Cgroup.isThere))
     func pressure() async {

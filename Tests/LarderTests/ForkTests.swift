@@ -4,6 +4,8 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
+// Not under ThreadSanitizer: it supports no threads that begin in the child of a fork.
+
 /// A forked child has one thread and a copy of everything else.
 @Suite("Forks", .timeLimit(.minutes(5)))
 struct ForkTests {
