@@ -23,10 +23,23 @@ extension Cache {
     }
   }
 
-  /// The names of all entries stored.
-  func names() -> [EntryName] {
-    (0..<shardCount).flatMap { shard in
-      copyShard(shard, atMost: .max, hottestFirst: true) { EntryName(of: $0) }
+  /// Asks `judge` once about each key that is stored during the whole call, with its value of that
+  /// moment, and at most once about any other.
+  ///
+  /// Lists the names of one slice at a time. A name holds a key, but no value.
+  func askAboutAll(_ judge: (Key, Value) throws -> Verdict) rethrows {
+    var names: [EntryName] = []
+    var walk = Walk(self)
+    while !walk.isDone {
+      names.reserveCapacity(walk.room)
+      walk.visitSlice { entry in
+        names.append(EntryName(of: entry))
+        return nil
+      }
+      while let name = names.popLast() {
+        let hash = hasher.hash(name.key)
+        try ask(judge, in: lrd_cache_shard(core, name.place)) { findLocked(name, hash, $0) }
+      }
     }
   }
 
@@ -87,17 +100,14 @@ extension Cache {
     }
   }
 
-  /// Calls `body` once for each entry that is stored during the whole call, with the value it has
-  /// at that moment. `body` runs without a lock.
+  /// Calls `body` once for each key that is stored during the whole call, with its value of that
+  /// moment, and at most once for any other. `body` runs without a lock.
   package func forEach(_ body: (Key, Value) throws -> Void) rethrows {
     func see(_ key: Key, _ value: Value) throws -> Verdict {
       try body(key, value)
       return .keep
     }
-    for name in names() {
-      let hash = hasher.hash(name.key)
-      try ask(see, in: lrd_cache_shard(core, name.place)) { findLocked(name, hash, $0) }
-    }
+    try askAboutAll(see)
   }
 
   /// Removes the value stored for `key` if `matches` returns true for it. Returns whether it did.

@@ -83,20 +83,19 @@ extension Cache {
   /// All entries with a rank, lowest first. `rank` runs under a shard's lock.
   private func list(_ rank: (StoredEntry) -> UInt64?) -> [Listed] {
     var list: [Listed] = []
-    sweep(
-      removing: LRD_REMOVED_TRIM,
-      prepare: { room in
-        // Appending must not allocate under the lock.
-        if list.capacity - list.count < room {
-          list.reserveCapacity(Swift.max(list.count + room, 2 * list.capacity))
-        }
-      },
-      where: { entry in
+    var walk = Walk(self)
+    while !walk.isDone {
+      // Appending must not allocate under the lock.
+      if list.capacity - list.count < walk.room {
+        list.reserveCapacity(Swift.max(list.count + walk.room, 2 * list.capacity))
+      }
+      walk.visitSlice { entry in
         if let rank = rank(entry) {
           list.append(Listed(entry: entry, place: lrd_entry_hash48(entry), rank: rank))
         }
-        return false
-      })
+        return nil
+      }
+    }
     list.sort { $0.rank < $1.rank }
     return list
   }

@@ -4,39 +4,61 @@ import CLarder
 extension Cache {
   typealias StoredEntry = UnsafeMutablePointer<lrd_entry>
 
-  /// Visits every entry, a few under each lock, and removes those for which `shouldGo` returns
-  /// true. Returns how many it removed. An entry stored during the whole call is visited exactly
-  /// once.
+  /// A walk over all entries, a slice of them under each lock (lrd_sweep.h):
   ///
-  /// `shouldGo` runs under the shard's lock: no user code, no allocation. `prepare` runs without a
-  /// lock before each slice, and receives the most entries that the slice may have.
-  @discardableResult
-  func sweep(
-    removing reason: lrd_entry_state, prepare: (Int) -> Void = { _ in },
-    where shouldGo: (StoredEntry) -> Bool
-  ) -> Int {
-    let lane = lrd_lane_attach(core)
-    var removals = 0
-    for index in 0..<shardCount {
-      let shard = lrd_cache_shard_at(core, UInt32(index))
-      var sweep = lrd_sweep(position: 0, room: Int(LRD_SWEEP_ROOM), done: false)
-      while !sweep.done {
-        let room = sweep.room
-        prepare(room)
-        withUnsafeTemporaryAllocation(of: StoredEntry.self, capacity: room) { entries in
-          var removed = lrd_chain()
-          lrd_shard_enter(core, lane, shard)
-          let found = lrd_sweep_next_locked(shard, &sweep, entries.baseAddress!, room)
-          for entry in entries[..<found] where shouldGo(entry) {
-            lrd_removal_unlink_locked(core, shard, entry, UInt8(reason.rawValue), &removed)
-          }
-          removals += Int(removed.count)
-          var garbage = lrd_garbage()
-          lrd_removal_finish(core, shard, &garbage, &removed)
-          finish(&garbage, lane)
-        }
-      }
+  ///     var walk = Walk(self)
+  ///     while !walk.isDone {
+  ///       …  // Without a lock. A slice has at most `walk.room` entries.
+  ///       walk.visitSlice { entry in … }
+  ///     }
+  ///
+  /// An entry stored during the whole walk is visited exactly once, any other at most once. The same
+  /// holds for keys: a key's entries all have its hash, which the walk passes once.
+  struct Walk {
+    private let cache: Cache
+    private var shard = 0
+    private var sweep = Walk.start
+
+    private static var start: lrd_sweep {
+      lrd_sweep(position: 0, room: Int(LRD_SWEEP_ROOM), done: false)
     }
-    return removals
+
+    init(_ cache: Cache) { self.cache = cache }
+
+    var isDone: Bool { shard == cache.shardCount }
+
+    /// The most entries of the next slice.
+    var room: Int { sweep.room }
+
+    /// Visits the entries of the next slice. Removes those for which `visit` returns a reason.
+    /// Returns how many it removed.
+    ///
+    /// `visit` runs under the shard's lock: no user code, no allocation.
+    @discardableResult
+    mutating func visitSlice(_ visit: (StoredEntry) -> lrd_entry_state?) -> Int {
+      let core = cache.core
+      let lane = lrd_lane_attach(core)
+      let locked = lrd_cache_shard_at(core, UInt32(shard))
+      let room = room
+      var garbage = lrd_garbage()
+      var removals = 0
+      withUnsafeTemporaryAllocation(of: StoredEntry.self, capacity: room) { entries in
+        var removed = lrd_chain()
+        lrd_shard_enter(core, lane, locked)
+        let found = lrd_sweep_next_locked(locked, &sweep, entries.baseAddress!, room)
+        for entry in entries[..<found] {
+          guard let reason = visit(entry) else { continue }
+          lrd_removal_unlink_locked(core, locked, entry, UInt8(reason.rawValue), &removed)
+        }
+        removals = Int(removed.count)
+        lrd_removal_finish(core, locked, &garbage, &removed)
+      }
+      if sweep.done {
+        shard += 1
+        sweep = Walk.start
+      }
+      cache.finish(&garbage, lane)
+      return removals
+    }
   }
 }

@@ -100,24 +100,22 @@ extension Cache {
 
   /// Removes every entry for which `shouldBeRemoved` returns true.
   ///
-  /// The closure is called once for every key that is stored during the whole call, with the key's
-  /// value at that moment. The entry is removed only if it still has that value afterwards. The
-  /// closure runs without a lock and may use the cache. (If the calling thread is already inside 32
-  /// loans, a value that replaces another while the closure looks at that one may be removed
-  /// instead.)
+  /// The closure is called exactly once for every key that is stored during the whole call, with
+  /// the key's value at that moment, and at most once for a key that is stored during part of it.
+  /// The entry is removed only if it still has that value afterwards. The closure runs without a
+  /// lock and may use the cache. (If the calling thread is already inside 32 loans, a value that
+  /// replaces another while the closure looks at that one may be removed instead.)
   ///
-  /// - Complexity: O(*n*). Locks each shard once to list its keys, then once for each entry and
-  ///   again for each removal.
+  /// - Complexity: O(*n*), where *n* includes what is stored meanwhile. Locks a shard for some 64
+  ///   entries at a time, unless more keys than that have the same hash; then once for each entry,
+  ///   and again for each removal.
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
     extras?.secondChance?.willWriteAll()
     defer { extras?.secondChance?.didWriteAll() }
     func judge(_ key: Key, _ value: Value) throws -> Verdict {
       try shouldBeRemoved(key, value) ? .remove(LRD_REMOVED_BY_CALL) : .keep
     }
-    for name in names() {
-      let hash = hasher.hash(name.key)
-      try ask(judge, in: lrd_cache_shard(core, name.place)) { findLocked(name, hash, $0) }
-    }
+    try askAboutAll(judge)
   }
 
   /// Destroys all removed entries that no reader holds, before it returns.

@@ -27,9 +27,17 @@ extension Cache where Value: AnyObject {
     // before this removal clears the cell. The removed entry goes to limbo, and is destroyed when
     // no hazard names it any more; by then the reader has retained the object.
     let lent = lentEntries()
-    return sweep(removing: LRD_REMOVED_BY_CALL) { entry in
-      !lent.contains(UInt(bitPattern: entry)) && Self.isOnlyReference(entry.value(of: Layout.self))
+    var removals = 0
+    var walk = Walk(self)
+    while !walk.isDone {
+      removals += walk.visitSlice { entry in
+        let stays =
+          lent.contains(UInt(bitPattern: entry))
+          || !Self.isOnlyReference(entry.value(of: Layout.self))
+        return stays ? nil : LRD_REMOVED_BY_CALL
+      }
     }
+    return removals
   }
 
   /// Whether the stored reference is the only strong one. Asks about a copy of its bits, because

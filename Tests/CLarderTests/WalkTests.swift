@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import Larder
+import LarderTestSupport
+import Testing
+
+@Suite("A walk while the tables change")
+struct WalkTests {
+  @Test("Every key that stays is asked about once while the table shrinks", arguments: [1, 4])
+  func tableShrinks(shards: Int) {
+    for _ in 0..<8 {
+      let cache = Cache<Int, Int>(shards: shards)
+      for key in 0..<6_000 { cache[key] = key }
+      let large = cache.bucketCount
+      var asked: [Int] = []
+      cache.removeAll { key, _ in
+        asked.append(key)
+        guard asked.count == 500 else { return false }
+        for key in 0..<6_000 where key % 40 != 0 { cache[key] = nil }
+        waitUntil("the table has shrunk") { cache.bucketCount < large / 8 && !cache.isMoving }
+        return false
+      }
+      #expect(Set(asked).count == asked.count, "nobody was asked about a key twice")
+      #expect(Set(asked).isSuperset(of: stride(from: 0, to: 6_000, by: 40)))
+      #expect(cache.count == 150)
+      cache.checkInvariants()
+    }
+  }
+}
