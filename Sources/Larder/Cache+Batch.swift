@@ -23,9 +23,9 @@ extension Cache {
           let results = values.baseAddress! + count
           let loans = find(keys, from: count, group, lane)
           note(keys, from: count, group, lane, results)
-          for place in 0..<width {
-            guard let entry = group[place].entry else { continue }
-            (results + place).initialize(to: entry.value(of: Layout.self).pointee)
+          for index in 0..<width {
+            guard let entry = group[index].entry else { continue }
+            (results + index).initialize(to: entry.value(of: Layout.self).pointee)
           }
           for _ in 0..<loans {
             lrd_loan_unpin(lane)
@@ -46,16 +46,16 @@ extension Cache {
     _ keys: [Key], from start: Int, _ group: UnsafeMutableBufferPointer<Candidate>,
     _ lane: OpaquePointer
   ) -> Int {
-    for place in 0..<group.count {
-      let hash = hasher.hash(keys[start + place])
-      group.initializeElement(at: place, to: (hash, nil))
+    for index in 0..<group.count {
+      let hash = hasher.hash(keys[start + index])
+      group.initializeElement(at: index, to: (hash, nil))
       lrd_prefetch_bucket(core, lane, hash)
     }
     lrd_prefetch_end(lane)
     var loans = 0
-    for place in 0..<group.count {
-      guard let entry = lrd_find(core, lane, group[place].hash, 0) else { continue }
-      group[place].entry = entry
+    for index in 0..<group.count {
+      guard let entry = lrd_find(core, lane, group[index].hash, 0) else { continue }
+      group[index].entry = entry
       lrd_prefetch_entry(entry, Layout.valueOffset + MemoryLayout<Value>.size)
       // The group is no larger than the number of loans left, so this one succeeds.
       _ = lrd_loan_pin(lane)
@@ -72,16 +72,16 @@ extension Cache {
     _ lane: OpaquePointer, _ results: UnsafeMutablePointer<Value?>
   ) {
     let applied = lrd_lane_applied(lane)
-    for place in 0..<group.count {
-      let (hash, entry) = group[place]
+    for index in 0..<group.count {
+      let (hash, entry) = group[index]
       guard let entry else {
         lrd_miss(lane)
-        (results + place).initialize(to: nil)
+        (results + index).initialize(to: nil)
         continue
       }
-      guard hasKey(entry, keys[start + place], hash) else {
-        group[place].entry = nil
-        (results + place).initialize(to: valueSlowly(keys[start + place], hash))
+      guard hasKey(entry, keys[start + index], hash) else {
+        group[index].entry = nil
+        (results + index).initialize(to: valueSlowly(keys[start + index], hash))
         continue
       }
       lrd_lane_found_at(lane, applied)

@@ -10,15 +10,16 @@ enum Verdict {
 }
 
 extension Cache {
-  /// Finds an entry again: where it was, and its key in case another entry has its slot by now.
+  /// Finds an entry again: where it was, the upper 48 bits of its hash, and its key in case another
+  /// entry has its slot by now.
   struct EntryName {
     let entry: StoredEntry
-    let place: UInt64
+    let hash48: UInt64
     let key: Key
 
     init(of entry: StoredEntry) {
       self.entry = entry
-      place = lrd_entry_hash48(entry)
+      hash48 = lrd_entry_hash48(entry)
       key = entry.key(of: Layout.self).pointee
     }
   }
@@ -38,7 +39,7 @@ extension Cache {
       }
       while let name = names.popLast() {
         let hash = hasher.hash(name.key)
-        try ask(judge, in: lrd_cache_shard(core, name.place)) { findLocked(name, hash, $0) }
+        try ask(judge, in: lrd_cache_shard(core, name.hash48)) { findLocked(name, hash, $0) }
       }
     }
   }
@@ -62,7 +63,7 @@ extension Cache {
       lrd_shard_leave(core, shard)
       return false
     }
-    let place = lrd_entry_hash48(entry)
+    let hash48 = lrd_entry_hash48(entry)
     // While the loan lasts the slot cannot be used again, so the same address below means the same
     // value. Without a loan the address alone must do.
     var loan = lrd_lend_locked(lane, shard, entry) ? lane : nil
@@ -77,7 +78,7 @@ extension Cache {
       lrd_loan_end(lane)
       return true
     }
-    defer { if endLoan() { lookAfter(entry, place, lane) } }
+    defer { if endLoan() { lookAfter(entry, hash48, lane) } }
     defer { if copy != nil { drop(&copy!.value) } }
     let verdict =
       try copy.map { try judge($0.key, $0.value!) }
@@ -86,12 +87,12 @@ extension Cache {
     case .keep: return false
     case .touch:
       lrd_shard_enter(core, lane, shard)
-      if lrd_shard_holds_locked(shard, entry, place) { lrd_note_locked(core, nil, shard, entry) }
+      if lrd_shard_holds_locked(shard, entry, hash48) { lrd_note_locked(core, nil, shard, entry) }
       lrd_shard_leave(core, shard)
       return false
     case .remove(let reason):
       return evict(shard, reason) { shard in
-        guard lrd_shard_holds_locked(shard, entry, place) else { return nil }
+        guard lrd_shard_holds_locked(shard, entry, hash48) else { return nil }
         // The lock keeps the entry alive from here on. End the loan first: an entry on loan could
         // not be destroyed by its own removal.
         _ = endLoan()
@@ -139,7 +140,7 @@ extension Cache {
   /// `hash` is the hash of the key. The caller computes it without the lock, because a key's
   /// `hash(into:)` may use the cache.
   func findLocked(_ name: EntryName, _ hash: UInt64, _ shard: OpaquePointer) -> StoredEntry? {
-    if lrd_shard_holds_locked(shard, name.entry, name.place) {
+    if lrd_shard_holds_locked(shard, name.entry, name.hash48) {
       let key = name.entry.key(of: Layout.self).pointee
       if key == name.key || name.key != name.key { return name.entry }
     }
@@ -148,7 +149,7 @@ extension Cache {
 
   /// The entry of that name, unless it was replaced. The shard's lock is held.
   func findStillLocked(_ name: EntryName, _ shard: OpaquePointer) -> StoredEntry? {
-    guard lrd_shard_holds_locked(shard, name.entry, name.place),
+    guard lrd_shard_holds_locked(shard, name.entry, name.hash48),
       name.entry.key(of: Layout.self).pointee == name.key
     else { return nil }
     return name.entry

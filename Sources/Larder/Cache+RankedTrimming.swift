@@ -61,7 +61,7 @@ extension Cache {
   /// An entry that has a rank, as it was when it was listed.
   private struct Listed {
     let entry: StoredEntry
-    let place: UInt64
+    let hash48: UInt64
     let rank: UInt64
   }
 
@@ -91,7 +91,7 @@ extension Cache {
       }
       walk.visitSlice { entry in
         if let rank = rank(entry) {
-          list.append(Listed(entry: entry, place: lrd_entry_hash48(entry), rank: rank))
+          list.append(Listed(entry: entry, hash48: lrd_entry_hash48(entry), rank: rank))
         }
         return nil
       }
@@ -102,9 +102,9 @@ extension Cache {
 
   /// Evicts a listed entry unless it has changed: another entry may be in its slot by now.
   private func evict(_ listed: Listed, _ rank: (StoredEntry) -> UInt64?) -> Bool {
-    evict(lrd_cache_shard(core, listed.place), LRD_REMOVED_TRIM) { shard in
+    evict(lrd_cache_shard(core, listed.hash48), LRD_REMOVED_TRIM) { shard in
       let isStill =
-        lrd_shard_holds_locked(shard, listed.entry, listed.place)
+        lrd_shard_holds_locked(shard, listed.entry, listed.hash48)
         && rank(listed.entry) == listed.rank
       return isStill ? listed.entry : nil
     }

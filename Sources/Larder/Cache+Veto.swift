@@ -18,7 +18,7 @@ extension Cache {
     }
     for name in coldestNames(questionsMost) {
       if hasRoom(cost: cost) { return }
-      ask(judge, in: lrd_cache_shard(core, name.place)) { findStillLocked(name, $0) }
+      ask(judge, in: lrd_cache_shard(core, name.hash48)) { findStillLocked(name, $0) }
     }
   }
 

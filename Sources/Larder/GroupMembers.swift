@@ -46,9 +46,9 @@ struct GroupMembers<Key: Hashable> {
   mutating func add(_ key: Key) -> [Key?] {
     records[key]?.pending -= 1
     let gone = change(key, by: 1)
-    guard let place = records.index(forKey: key) else { return [gone] }
+    guard let index = records.index(forKey: key) else { return [gone] }
     lastStamp += 1
-    records.values[place].stamp = lastStamp
+    records.values[index].stamp = lastStamp
     order.append((key, lastStamp))
     return order.count > 2 * records.count + 16 ? compact() : []
   }
@@ -67,10 +67,10 @@ struct GroupMembers<Key: Hashable> {
       order[oldest].key = nil
       oldest += 1
       guard let key else { continue }
-      if let place = records.index(forKey: key), records.values[place].stamp == stamp,
-        records.values[place].balance > 0, !records.values[place].isLeaving
+      if let index = records.index(forKey: key), records.values[index].stamp == stamp,
+        records.values[index].balance > 0, !records.values[index].isLeaving
       {
-        records.values[place].isLeaving = true
+        records.values[index].isLeaving = true
         count -= 1
         return (key, garbage)
       }

@@ -105,8 +105,8 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
     require(quota >= 0, "a quota must not be negative")
     if quota == 0 { return nil }
     let (key, garbage) = groups.withLock { groups in
-      guard let place = groups.index(forKey: group) else { return (Key?.none, [Key?]()) }
-      return groups.values[place].takeOldest(above: quota)
+      guard let index = groups.index(forKey: group) else { return (Key?.none, [Key?]()) }
+      return groups.values[index].takeOldest(above: quota)
     }
     withExtendedLifetime(garbage) {}
     return key
@@ -136,10 +136,10 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
   private func change(_ group: Group, _ body: (inout GroupMembers<Key>) -> [Key?]) {
     let garbage = groups.withLock { groups in
       let garbage = body(&groups[group, default: GroupMembers()])
-      guard let place = groups.index(forKey: group), groups.values[place].isEmpty else {
+      guard let index = groups.index(forKey: group), groups.values[index].isEmpty else {
         return (garbage, (Group, GroupMembers<Key>)?.none)
       }
-      let emptied = groups.remove(at: place)
+      let emptied = groups.remove(at: index)
       return (garbage, (emptied.key, emptied.value))
     }
     withExtendedLifetime(garbage) {}

@@ -55,9 +55,9 @@ extension Cache {
   /// Ends the loan of a stored entry.
   func endLending(_ storage: inout Storage) {
     guard let (entry, lane) = storage.lent else { return }
-    let place = lrd_entry_hash48(entry)
+    let hash48 = lrd_entry_hash48(entry)
     storage.endLoan()
-    lookAfter(entry, place, lane)
+    lookAfter(entry, hash48, lane)
   }
 
   /// Follows up on a loan during which user code ran. If the entry was removed meanwhile, the
@@ -66,11 +66,11 @@ extension Cache {
   ///
   /// The entry may be gone, so this function does not touch it. If its slot has been used again for
   /// the same upper hash bits, then the entry was destroyed, and nothing is left to do.
-  func lookAfter(_ entry: StoredEntry, _ place: UInt64, _ lane: OpaquePointer?) {
+  func lookAfter(_ entry: StoredEntry, _ hash48: UInt64, _ lane: OpaquePointer?) {
     guard lrd_thread_is_solitary() else { return }
-    let shard = lrd_cache_shard(core, place)
+    let shard = lrd_cache_shard(core, hash48)
     lrd_shard_enter(core, lane, shard)
-    let isStored = lrd_shard_holds_locked(shard, entry, place)
+    let isStored = lrd_shard_holds_locked(shard, entry, hash48)
     lrd_shard_leave(core, shard)
     if isStored { return }
     var garbage = lrd_garbage()

@@ -100,11 +100,11 @@ struct GraceTests {
       var (fences, scans, both) = (0, 0, 0)
       let insertions = 20_000
       for key in 0..<insertions {
-        let (ticket, proven) = (lrdt_grace_draw(), lrdt_shard_scanned(shard))
+        let (ticket, scanned) = (lrdt_grace_draw(), lrdt_shard_scanned(shard))
         cache[key] = key
         // The background thread's work meanwhile is counted as the insertion's own; that is rare.
         let hasFenced = lrdt_grace_draw() > ticket
-        let hasScanned = lrdt_shard_scanned(shard) > proven + 16
+        let hasScanned = lrdt_shard_scanned(shard) > scanned + 16
         if hasFenced { fences += 1 }
         if hasScanned { scans += 1 }
         if hasFenced && hasScanned { both += 1 }

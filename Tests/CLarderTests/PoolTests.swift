@@ -128,16 +128,16 @@ struct PoolTests {
     let grown = pool.bytes
     #expect(lrd_pool_prepare(pool.pool, .max))
     #expect(!lrd_pool_prepare(pool.pool, .max))
-    #expect(pool.bytes == grown + page, "one spare page")
+    #expect(pool.bytes == grown + page, "one reserve page")
     #expect(pool.pages == before.pages + 1)
     while pool.pages == before.pages + 1 { pool.take(64) }
-    #expect(pool.bytes == grown + page, "the spare page is used")
+    #expect(pool.bytes == grown + page, "the reserve page is used")
 
     lrd_pool_prepare(pool.pool, .max)
     #expect(pool.used.allSatisfy(pool.isIntact))
     pool.give(.max) { $0 - 1 }
     #expect(pool.fault == nil)
-    #expect(pool.bytes <= page, "the spare page is the one that is kept")
+    #expect(pool.bytes <= page, "the reserve page is the one that is kept")
   }
 
   @Test("A thread gets free slots back in the order in which it gave them")

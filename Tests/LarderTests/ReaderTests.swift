@@ -116,7 +116,7 @@ struct ReaderTests {
       for key in 0..<100 { cache[thread * 100 + key] = tracker.make(key) }
     }
     cache.removeAll()
-    waitUntil("retired values are released") { tracker.live == 0 }
+    waitUntil("removed values are released") { tracker.live == 0 }
     #expect(cache.isEmpty)
   }
 }
