@@ -54,7 +54,7 @@ extension Cache {
   }
 
   private func trimOldest(until isDone: () -> Bool) {
-    if extras?.ages == nil { stop("trimOldest needs a cache created with remembersAge") }
+    require(extras?.ages != nil, "trimOldest needs a cache created with remembersAge")
     trim(by: { $0.age(of: Layout.self).pointee }, until: isDone)
   }
 

@@ -3,7 +3,7 @@
 /// Stops the process if a call breaks its contract. Unlike `precondition` it prints the reason in
 /// optimized builds too, which is where services run.
 @inlinable @inline(__always)
-func require(_ condition: Bool, _ message: StaticString) {
+package func require(_ condition: Bool, _ message: StaticString) {
   if !condition { stop(message) }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPurgeable
 public import Foundation
+import Larder
 
 /// Bytes that the kernel may take back when memory is short and nobody uses them.
 ///
@@ -54,7 +55,7 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
   ///   - count: The number of bytes. Must not be negative.
   ///   - initialize: Writes the bytes. The initializer rethrows its errors.
   public init?(count: Int, initialize: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
-    precondition(count >= 0, "count must not be negative")
+    require(count >= 0, "count must not be negative")
     self.count = count
     guard lrd_purgeable_create(&memory, count) else { return nil }
     try initialize(UnsafeMutableRawBufferPointer(start: memory.bytes, count: count))

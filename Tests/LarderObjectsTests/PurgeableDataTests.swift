@@ -177,6 +177,17 @@ struct PurgeableDataTests {
     }
   #endif
 
+  @Test("A negative count traps")
+  func negativeCount() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = PurgeableData(count: -1) { _ in }
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("count must not be negative"))
+  }
+
   @Test("Threads may begin, end, read and discard at the same time")
   func concurrentUse() {
     for round in 0..<20 {
