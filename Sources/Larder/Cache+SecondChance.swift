@@ -35,43 +35,35 @@ extension Cache {
     _ found: inout SecondChance<Key, Value>.Found, _ key: Key, _ hash: UInt64,
     with extras: Extras<Key, Value>
   ) -> Value? {
+    let secondChance = extras.secondChance!
+    let stamp = found.stamp
     let lane = lrd_lane_attach(core)
     guard let entry = lrd_slot_take(core, lane) else { return found.value }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: found.value!)
     lrd_entry_describe(entry, hash, UInt64(found.cost))
-    if let ages = extras.ages { entry.age(of: Layout.self).initialize(to: ages.next()) }
-    let moment = extras.secondChance!.moment()
-    let shard = lrd_cache_shard(core, hash)
+    var storage = Storage(
+      moment: secondChance.moment(), ages: extras.ages, lends: false,
+      isWanted: { secondChance.isCurrent(stamp, hash) })
     extras.groups?.willStore(key)
     var insertion = lrd_insertion()
-    var result = LRD_AGAIN
-    while result == LRD_AGAIN {
-      lrd_shard_enter(core, lane, shard)
-      let stored = findLocked(key, hash, shard)
-      guard stored == nil, extras.secondChance!.isCurrent(found.stamp, hash) else {
-        let value = stored?.value(of: Layout.self).pointee
-        lrd_insertion_abandon(core, shard, &insertion)
-        extras.groups?.didNotStore(key)
-        takeBack(entry, lane)
-        drop(&found.value)
-        finish(&insertion.garbage, lane, since: moment)
-        return value
-      }
-      result = lrd_insertion_finish(core, lane, shard, &insertion, entry, nil, hash)
-    }
+    var newer: Value?
+    let result = publish(
+      entry, key, hash, lrd_cache_shard(core, hash), lane, &insertion, replaced: &newer,
+      with: &storage)
     let isStored = InsertionOutcome(result).isStored
     if !isStored {
       extras.groups?.didNotStore(key)
       takeBack(entry, lane)
     }
-    finish(&insertion.garbage, lane, since: moment)
+    if result == LRD_AGAIN { drop(&found.value) }
+    finish(&insertion.garbage, lane, since: storage.moment)
     if isStored {
-      extras.secondChance!.forget(key, hash, since: found.stamp)
+      secondChance.forget(key, hash, since: stamp)
       didStore(key, hash, with: extras)
       extras.onInsertion?(key, found.value!, found.cost)
     }
-    return found.value
+    return result == LRD_AGAIN ? newer : found.value
   }
 
   /// Undoes the entry of a value that the caller holds as well.

@@ -113,18 +113,8 @@ extension Cache {
     entry.value(of: Layout.self).initialize(to: consume value)
     lrd_entry_describe(entry, hash, cost.map(UInt64.init) ?? lrd_cache_default_cost(core))
     var insertion = lrd_insertion()
-    var result = LRD_AGAIN
-    while result == LRD_AGAIN {
-      // Not under the lock: the copy that an earlier round made may be the last reference.
-      if !insertion.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
-      lrd_insertion_begin(core, lane, shard, hash)
-      let old = findLocked(key, hash, shard)
-      if !insertion.replaced, let replaced, let old {
-        replaced.pointee = old.value(of: Layout.self).pointee
-      }
-      if let storage { prepareLocked(entry, shard, lane, storage) }
-      result = lrd_insertion_finish(core, lane, shard, &insertion, entry, old, hash)
-    }
+    let result = publish(
+      entry, key, hash, shard, lane, &insertion, replaced: replaced, with: storage)
     if result == LRD_TOO_COSTLY || result == LRD_OUT_OF_MEMORY {
       storage?.pointee.endLoan()
       discard(entry, lane)
@@ -134,63 +124,29 @@ extension Cache {
     return InsertionOutcome(result)
   }
 
-  /// Gives up a value for which there is no memory.
-  @usableFromInline @inline(never)
-  func refuse(_ value: consuming Value) {
-    if let releaser = extras?.releaser { releaser.release(consume value) }
-  }
-
-  /// Destroys an entry that was never published.
-  @usableFromInline @inline(never)
-  func discard(
-    _ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer?
-  ) {
-    if let releaser = extras?.releaser {
-      releaser.release(entry.value(of: Layout.self).move())
-    } else {
-      entry.value(of: Layout.self).deinitialize(count: 1)
-    }
-    entry.key(of: Layout.self).deinitialize(count: 1)
-    lrd_slot_give(core, lane, entry)
-  }
-
-  /// Gives up a copy that may be the last reference.
-  @usableFromInline @inline(never)
-  func drop(_ copy: UnsafeMutablePointer<Value?>) {
-    let value = copy.move()
-    copy.initialize(to: nil)
-    if let value, let releaser = extras?.releaser { releaser.release(consume value) }
-  }
-
-  /// Shows the removed entries to the observer, puts them in limbo, and destroys what is due. No
-  /// lock is held. If the change may have evicted entries, `moment` is from before it; see
-  /// `SecondChance`.
-  @inlinable
-  func finish(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64 = 0) {
-    if garbage.removed.head != nil { report(&garbage, lane, since: moment) }
-    if extras != nil { handOver(&garbage, lane) }
-    while let entry = lrd_garbage_next(core, lane, &garbage) {
-      entry.value(of: Layout.self).deinitialize(count: 1)
-      entry.key(of: Layout.self).deinitialize(count: 1)
-      lrd_slot_give(core, lane, entry)
-    }
-  }
-
-  @usableFromInline @inline(never)
-  func report(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64) {
-    var next = garbage.removed.head
-    while let entry = next {
-      let key = entry.key(of: Layout.self)
-      let value = entry.value(of: Layout.self)
-      let cost = Int(clamping: entry.pointee.cost)
-      let cause = RemovalCause(state: lrd_entry_get_state(entry))
-      if let extras, extras.watchesRemovals {
-        extras.didLeave(
-          key.pointee, hasher.hash(key.pointee), value.pointee, cost, cause, since: moment)
+  /// Stores an entry in as many rounds as that takes, and copies the value of the entry it finds
+  /// to `replaced`. The result is `LRD_AGAIN` if `storage` gave up: then nothing is stored.
+  @inlinable @inline(__always)
+  func publish(
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64, _ shard: OpaquePointer,
+    _ lane: OpaquePointer?, _ insertion: inout lrd_insertion,
+    replaced: UnsafeMutablePointer<Value?>?, with storage: UnsafeMutablePointer<Storage>?
+  ) -> lrd_result {
+    var result = LRD_AGAIN
+    while result == LRD_AGAIN {
+      // Not under the lock: the copy that an earlier round made may be the last reference.
+      if !insertion.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
+      lrd_insertion_begin(core, lane, shard, hash)
+      let old = findLocked(key, hash, shard)
+      if !insertion.replaced, let replaced, let old {
+        replaced.pointee = old.value(of: Layout.self).pointee
       }
-      observer?(key.pointee, value.pointee, cost, cause)
-      next = lrd_garbage_after(core, entry)
+      if let storage, !prepareLocked(entry, old, shard, lane, storage) {
+        lrd_insertion_abandon(core, shard, &insertion)
+        return LRD_AGAIN
+      }
+      result = lrd_insertion_finish(core, lane, shard, &insertion, entry, old, hash)
     }
-    lrd_garbage_retire(core, &garbage)
+    return result
   }
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+public import CLarder
+
+/// What becomes of values that leave the cache or do not get in. No lock is held.
+extension Cache {
+  /// Gives up a value for which there is no memory.
+  @usableFromInline @inline(never)
+  func refuse(_ value: consuming Value) {
+    if let releaser = extras?.releaser { releaser.release(consume value) }
+  }
+
+  /// Destroys an entry that was never published.
+  @usableFromInline @inline(never)
+  func discard(
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer?
+  ) {
+    if let releaser = extras?.releaser {
+      releaser.release(entry.value(of: Layout.self).move())
+    } else {
+      entry.value(of: Layout.self).deinitialize(count: 1)
+    }
+    entry.key(of: Layout.self).deinitialize(count: 1)
+    lrd_slot_give(core, lane, entry)
+  }
+
+  /// Gives up a copy that may be the last reference.
+  @usableFromInline @inline(never)
+  func drop(_ copy: UnsafeMutablePointer<Value?>) {
+    let value = copy.move()
+    copy.initialize(to: nil)
+    if let value, let releaser = extras?.releaser { releaser.release(consume value) }
+  }
+
+  /// Shows the removed entries to the observer, puts them in limbo, and destroys what is due. No
+  /// lock is held. If the change may have evicted entries, `moment` is from before it; see
+  /// `SecondChance`.
+  @inlinable
+  func finish(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64 = 0) {
+    if garbage.removed.head != nil { report(&garbage, lane, since: moment) }
+    if extras != nil { handOver(&garbage, lane) }
+    while let entry = lrd_garbage_next(core, lane, &garbage) {
+      entry.value(of: Layout.self).deinitialize(count: 1)
+      entry.key(of: Layout.self).deinitialize(count: 1)
+      lrd_slot_give(core, lane, entry)
+    }
+  }
+
+  @usableFromInline @inline(never)
+  func report(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64) {
+    var next = garbage.removed.head
+    while let entry = next {
+      let key = entry.key(of: Layout.self)
+      let value = entry.value(of: Layout.self)
+      let cost = Int(clamping: entry.pointee.cost)
+      let cause = RemovalCause(state: lrd_entry_get_state(entry))
+      if let extras, extras.watchesRemovals {
+        extras.didLeave(
+          key.pointee, hasher.hash(key.pointee), value.pointee, cost, cause, since: moment)
+      }
+      observer?(key.pointee, value.pointee, cost, cause)
+      next = lrd_garbage_after(core, entry)
+    }
+    lrd_garbage_retire(core, &garbage)
+  }
+}
