@@ -123,10 +123,15 @@ struct LockTests {
     let told = Protected<Set<Int>>([])
     let tolds = Atomic<Int>(0)
     let fails = Atomic<Int>(0)
+    let meetings = Atomic<Int>(0)
     onThreads(markers + 1) { thread in
       var noted: Set<Int> = []
       if thread == 0 {
-        for section in 0..<sections {
+        var section = 0
+        // Where processors are few, longer: until a try has met the holder.
+        while section < sections
+          || meetings.load(ordering: .relaxed) == 0 && section < 1_000 * sections
+        {
           lrd_lock_acquire(pair.lock)
           clock.store(2 * section + 1, ordering: .sequentiallyConsistent)
           for _ in 0..<(section % 8) { lrd_pause() }
@@ -135,6 +140,7 @@ struct LockTests {
             noted.insert(2 * section + 1)
             tolds.add(1, ordering: .relaxed)
           }
+          section += 1
         }
         clock.store(-1, ordering: .sequentiallyConsistent)
         return told.withLock { $0 = noted }
@@ -148,7 +154,10 @@ struct LockTests {
         }
         fails.add(1, ordering: .relaxed)
         let after = clock.load(ordering: .sequentiallyConsistent)
-        if before == after && before % 2 != 0 { noted.insert(before) }
+        if before == after && before % 2 != 0 {
+          noted.insert(before)
+          meetings.add(1, ordering: .relaxed)
+        }
       }
       failures.withLock { $0.formUnion(noted) }
     }
