@@ -10,17 +10,17 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-/// Successes left before one failure; negative when no failure was asked for.
+/// Successes before the one failure that a test asked for; negative when it asked for none.
 static _Atomic(int64_t) successes_left = -1;
 
 static bool must_fail(void) {
-  int64_t left = atomic_load_explicit(&successes_left, memory_order_relaxed);
+  int64_t left = LRD_LOAD(&successes_left);
   if (LRD_LIKELY(left < 0)) return false;
   return atomic_fetch_sub_explicit(&successes_left, 1, memory_order_relaxed) == 0;
 }
 
 void lrd_alloc_fail_after(int64_t successes) {
-  atomic_store_explicit(&successes_left, successes, memory_order_relaxed);
+  LRD_STORE(&successes_left, successes);
 }
 
 static bool is_extent(size_t bytes, size_t alignment) {

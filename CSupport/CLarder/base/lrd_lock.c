@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_lock.h"
 
-/// Looks at the word this often before sleeping: about the length of one critical section.
+/// How often the word is read before sleeping: about the length of one critical section.
 static const int spin_limit = 60;
 
 void lrd_lock_acquire_slow(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
   for (int spins = 0; spins < spin_limit; spins++) {
-    uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
+    uint32_t word = LRD_LOAD(&lock->word);
     if (word & LRD_PARKED) break;
     if (!(word & LRD_LOCKED)) {
       if (lrd_lock_try(lock)) return;
@@ -14,8 +14,9 @@ void lrd_lock_acquire_slow(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
     }
     lrd_pause();
   }
-  // From here on PARKED stays set: whoever takes the lock here cannot know that nobody else sleeps.
-  uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
+  // From here on PARKED stays set: a thread that takes the lock here cannot know that no other one
+  // sleeps.
+  uint32_t word = LRD_LOAD(&lock->word);
   for (;;) {
     uint32_t wanted = word | LRD_LOCKED | LRD_PARKED;
     if (!(word & LRD_LOCKED) || !(word & LRD_PARKED)) {
@@ -26,6 +27,6 @@ void lrd_lock_acquire_slow(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
       if (!(word & LRD_LOCKED)) return;
     }
     lrd_park(&lock->word, wanted, 0);
-    word = atomic_load_explicit(&lock->word, memory_order_relaxed);
+    word = LRD_LOAD(&lock->word);
   }
 }

@@ -17,7 +17,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-/// The number that the file holds; UINT64_MAX for another text, as "max", or none.
+/// The number in the file; UINT64_MAX if it cannot be read or holds another text, such as "max".
 static uint64_t number_in(const char *path) {
   uint64_t number = UINT64_MAX;
   FILE *file = fopen(path, "re");
@@ -27,7 +27,7 @@ static uint64_t number_in(const char *path) {
   return number;
 }
 
-/// The lowest limit of `group` and all groups around it.
+/// The lowest limit of `group` and all groups around it. Cuts `group` to nothing.
 static uint64_t limit_of(const char *mount, char *group, const char *file) {
   uint64_t limit = UINT64_MAX;
   for (;;) {
@@ -40,7 +40,7 @@ static uint64_t limit_of(const char *mount, char *group, const char *file) {
   }
 }
 
-/// Whether a comma-separated list has "memory" in it.
+/// True when "memory" is in the comma-separated list.
 static bool names_memory(const char *controllers) {
   const char *found = strstr(controllers, "memory");
   if (!found || (found != controllers && found[-1] != ',')) return false;
@@ -52,7 +52,7 @@ uint64_t lrd_memory_of_groups(const char *membership, const char *mount) {
   if (!file) return UINT64_MAX;
   uint64_t limit = UINT64_MAX;
   char line[path_bytes];
-  // number:controllers:group, without a controller in version 2.
+  // A line is number:controllers:group. Version 2 names no controllers.
   while (fgets(line, sizeof line, file)) {
     line[strcspn(line, "\n")] = 0;
     char *controllers = strchr(line, ':');

@@ -45,7 +45,7 @@ void lrd_fence_heavy(void) {
 #if defined(__linux__)
   if (lrd_platform_asymmetric &&
       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
-    // Readers have relied on this call since it was registered: going on would free what they read.
+    // Readers rely on this call once it is registered. To go on would free what they read.
     lrd_fail("membarrier, once registered, does not fail", __FILE__, __LINE__);
   }
 #endif
@@ -80,16 +80,15 @@ void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING {
 
 static const size_t huge_page = (size_t)2 << 20;
 
-/// The largest page of the systems this is built for: what mappings are cut by.
+/// The largest page size of the systems this is built for. Mappings are multiples of it.
 #if defined(__x86_64__)
 static const size_t any_page = (size_t)4 << 10;
 #else
 static const size_t any_page = (size_t)64 << 10;
 #endif
 
-/// An extent's true length. What is left of its size after whole huge pages is rounded up to one
-/// more where that wastes little, and otherwise gets small pages: a huge one would be resident as a
-/// whole.
+/// The bytes to map for an extent. It ends in a whole huge page if that wastes at most a 16th, and
+/// in small pages otherwise: a huge page is resident as a whole.
 static size_t mapped_bytes(size_t bytes) {
   size_t huge = lrd_round_up(bytes, huge_page);
   return huge - bytes <= bytes / 16 ? huge : lrd_round_up(bytes, any_page);

@@ -4,7 +4,7 @@
 static lrd_lock queue_lock;
 static lrd_request *queue;
 static bool running;
-static _Atomic(uint32_t) asked; // counts requests: what the thread sleeps on
+static _Atomic(uint32_t) asked; // counts requests; the thread sleeps on it
 _Atomic(bool) lrd_request_unheard;
 
 static void (*body)(void);
@@ -28,7 +28,8 @@ static lrd_request *take_all(void) {
   return taken;
 }
 
-/// Without the thread, writers and reclaim() do its work. The next request tries to start it again.
+/// The thread could not be started: writers and reclaim() do its work. The next request tries
+/// again.
 static void give_all_up(void) {
   lrd_lock_acquire(&queue_lock);
   running = false;
@@ -41,7 +42,7 @@ static void give_all_up(void) {
 }
 
 void lrd_request_queue(lrd_request *request) {
-  // During a visit the bit is enough: the thread itself puts the request back.
+  // During a visit the bit is enough: lrd_request_end() queues the request again.
   uint32_t before =
       atomic_fetch_or_explicit(&request->state, LRD_REQUEST_QUEUED, memory_order_acq_rel);
   if (before) return;
@@ -57,12 +58,12 @@ void lrd_request_queue(lrd_request *request) {
     return;
   }
   bool unheard = !lrd_thread_spawn(body);
-  atomic_store_explicit(&lrd_request_unheard, unheard, memory_order_relaxed);
+  LRD_STORE(&lrd_request_unheard, unheard);
   if (unheard) give_all_up();
 }
 
 lrd_request *lrd_request_take_all(void) {
-  // Read before the queue: a request that comes in between changes it, and nobody sleeps.
+  // Read before the queue: a request that comes in between changes it, and the thread stays awake.
   uint32_t seen = atomic_load_explicit(&asked, memory_order_acquire);
   lrd_request *taken = take_all();
   if (!taken) lrd_park(&asked, seen, 0);
@@ -80,7 +81,7 @@ void lrd_request_end(lrd_request *request, bool done) {
     give_up(request);
     return;
   }
-  // Not a store: the next visit is to see what those have done who asked during this one.
+  // Not a store: the next visit must see what threads wrote before they asked during this one.
   atomic_exchange_explicit(&request->state, LRD_REQUEST_QUEUED, memory_order_acq_rel);
   lrd_lock_acquire(&queue_lock);
   push(request);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_base.h — the words every other header is written in: annotations, checks, small arithmetic.
+/* lrd_base.h — what every other header uses: annotations, checks, small arithmetic.
  *
- * LRD_NONBLOCKING marks the functions of the hit path. clang refuses to compile such a function
- * when it allocates, takes a lock or calls anything not so marked (-Wfunction-effects, an error
+ * LRD_NONBLOCKING marks the functions of the hit path. clang refuses to compile such a function if
+ * it allocates, takes a lock or calls a function without the mark (-Wfunction-effects, an error
  * here). LRD_CAPABILITY and its companions state which lock a function needs, takes or frees
- * (-Wthread-safety, an error here). Compilers without the attributes see nothing. */
+ * (-Wthread-safety, an error here). Other compilers see nothing of these. */
 #pragma once
 
 #include <stdatomic.h>
@@ -12,36 +12,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__clang__) && defined(__has_attribute)
-#if __has_attribute(nonblocking)
-#define LRD_NONBLOCKING __attribute__((nonblocking))
-#endif
-#define LRD_CAPABILITY(name) __attribute__((capability(name)))
-#define LRD_REQUIRES(...) __attribute__((requires_capability(__VA_ARGS__)))
-#define LRD_ACQUIRE(...) __attribute__((acquire_capability(__VA_ARGS__)))
-#define LRD_RELEASE(...) __attribute__((release_capability(__VA_ARGS__)))
-#define LRD_TRY_ACQUIRE(...) __attribute__((try_acquire_capability(__VA_ARGS__)))
-#define LRD_EXCLUDES(...) __attribute__((locks_excluded(__VA_ARGS__)))
-#define LRD_UNCHECKED_LOCKS __attribute__((no_thread_safety_analysis))
-#else
-#define LRD_CAPABILITY(name)
-#define LRD_REQUIRES(...)
-#define LRD_ACQUIRE(...)
-#define LRD_RELEASE(...)
-#define LRD_TRY_ACQUIRE(...)
-#define LRD_EXCLUDES(...)
-#define LRD_UNCHECKED_LOCKS
-#endif
-#ifndef LRD_NONBLOCKING
-#define LRD_NONBLOCKING
-#endif
-
 #if defined(__clang__)
+#define LRD_CLANG(...) __attribute__((__VA_ARGS__))
 #define LRD_ASSUME(condition) __builtin_assume(condition)
 #else
+#define LRD_CLANG(...)
 #define LRD_ASSUME(condition) ((condition) ? (void)0 : __builtin_unreachable())
 #define _Nullable
 #define _Nonnull
+#endif
+
+#if __has_attribute(nonblocking)
+#define LRD_NONBLOCKING __attribute__((nonblocking))
+#else
+#define LRD_NONBLOCKING
+#endif
+#define LRD_CAPABILITY(name) LRD_CLANG(capability(name))
+#define LRD_REQUIRES(...) LRD_CLANG(requires_capability(__VA_ARGS__))
+#define LRD_ACQUIRE(...) LRD_CLANG(acquire_capability(__VA_ARGS__))
+#define LRD_RELEASE(...) LRD_CLANG(release_capability(__VA_ARGS__))
+#define LRD_TRY_ACQUIRE(...) LRD_CLANG(try_acquire_capability(__VA_ARGS__))
+#define LRD_EXCLUDES(...) LRD_CLANG(locks_excluded(__VA_ARGS__))
+#define LRD_UNCHECKED_LOCKS LRD_CLANG(no_thread_safety_analysis)
+
+/// Thread-local storage that is laid out when the thread starts: reading it neither allocates nor
+/// locks.
+#if defined(__ELF__)
+#define LRD_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+#else
+#define LRD_INITIAL_EXEC
 #endif
 
 #define LRD_INLINE static inline __attribute__((always_inline))
@@ -50,20 +49,24 @@
 #define LRD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LRD_PREFETCH(address) __builtin_prefetch((address), 0, 3)
 
-/// The distance that keeps two threads' data from sharing a line, adjacent-line prefetch included.
+/// Relaxed atomics, which order nothing else. All other orders are written out at their operations.
+#define LRD_LOAD(address) atomic_load_explicit((address), memory_order_relaxed)
+#define LRD_STORE(address, value) atomic_store_explicit((address), (value), memory_order_relaxed)
+
+/// The distance at which two threads' data share no line, even if lines are prefetched in pairs.
 #define LRD_LINE_PAIR 128
 
-/// A broken promise of this library: stops the process in debug builds, with the broken line.
+/// A promise that this library makes to itself. Debug builds stop when it is broken.
 #if defined(NDEBUG) || !defined(LRD_DEBUG)
 #define LRD_ASSERT(condition) ((void)0)
 #else
 #define LRD_ASSERT(condition) ((condition) ? (void)0 : lrd_fail(#condition, __FILE__, __LINE__))
 #endif
 
-/// A broken invariant, found by a check that tests run: stops the process in every build.
+/// An invariant that a check for tests looks at. Every build stops when it is broken.
 #define LRD_CHECK(condition) ((condition) ? (void)0 : lrd_fail(#condition, __FILE__, __LINE__))
 
-/// Prints the broken condition and stops the process.
+/// Prints the condition that was broken and stops the process.
 _Noreturn void lrd_fail(const char *_Nonnull condition, const char *_Nonnull file, int line);
 
 LRD_INLINE size_t lrd_round_up(size_t size, size_t alignment) {

@@ -3,8 +3,8 @@
  *
  *   head ─▶ first ─▶ … ─▶ last ◀─ tail
  *
- * Entries are chained by `next`; `prev` holds each one's own slot id. `cost` stops at UINT64_MAX,
- * and is 0 again with the last entry taken. Guard: the owner's. */
+ * Entries are chained by `next`; `prev` holds each one's own slot id. `cost` stops at UINT64_MAX
+ * and is 0 again once the chain is empty. Guard: the owner's. */
 #pragma once
 
 #include "lrd_pool.h"

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_entry.h — the header of one stored pair: [ header | key | value ] in one slot of a pool.
  *
- * The core knows only the header. Key and value belong to the layer above, which writes them before
- * the entry is published and destroys them after the entry is retired; neither changes in between.
- * What a hit touches comes last, beside key and value: entries are packed, and the fewer bytes a
- * hit spans the rarer it needs a second cache line.
+ * The core knows only the header. Key and value belong to the layer above. It writes them before
+ * the entry is published and destroys them when no reader can hold the entry; neither changes in
+ * between. The fields that a hit touches come last, beside key and value: a hit then seldom needs a
+ * second cache line.
  *
  * FIELDS
- *   prev, next   slot ids the policy links entries with, into lists or trees. Guard: shard's lock.
- *                An unlinked entry keeps its own slot id in `prev`; `next` chains it to others.
+ *   prev, next   slot ids by which the policy links entries into lists or trees. Guard: the shard's
+ *                lock. An unlinked entry has its own slot id in `prev`, and `next` chains it.
  *   hash_…       bits 16..63 of the hash. Written before publication, constant until destruction.
  *   state        where the entry is in its life. Guard: the shard's lock, then the owner.
- *   queue        which of the policy's queues the entry is in. Guard and byte: that of `state`.
- *   policy_bits  hits since the policy last looked, for policies that have readers count them in
- *                the entry: relaxed and saturating, lost updates are accepted. It shares a byte
- *                with nothing, because readers store to it without a lock. Policies that get hits
- *                in batches keep what they like in it, under the lock.
- *   cost         the entry's cost. As hash. */
+ *   queue        the policy's queue that the entry is in. Guard and byte: those of `state`.
+ *   policy_bits  hits since the policy last looked, if readers count them in the entry: relaxed,
+ *                saturating, updates may be lost. It has a byte of its own, because readers store
+ *                to it without a lock. Policies that get hits in batches use it freely, under the
+ *                lock.
+ *   cost         the entry's cost. Written as hash_…. */
 #pragma once
 
 #include "lrd_base.h"
@@ -29,8 +29,8 @@
 /// No slot: the end of a list or a chain.
 #define LRD_NIL UINT32_MAX
 
-/// The life of an entry. From LRD_REMOVED_LIMIT on the value tells why it was removed. DISPLACED:
-/// in the table and out of the order, while its replacement makes room; not seen without the lock.
+/// The life of an entry. From LRD_REMOVED_LIMIT on the state says why it was removed. DISPLACED: in
+/// the table but not in the order, while its replacement makes room; never when the lock is free.
 enum lrd_entry_state {
   LRD_ENTRY_FREE = 0,
   LRD_ENTRY_LINKED = 1,
@@ -41,7 +41,7 @@ enum lrd_entry_state {
   LRD_REMOVED_BY_CALL = 6,
 };
 
-/// The limit, or a shard's share of it, where there is none.
+/// A limit that is not set, or a shard's share of it.
 #define LRD_UNBOUNDED UINT64_MAX
 
 /// A number of entries, and the sum of their costs.
@@ -61,51 +61,58 @@ typedef struct lrd_entry {
   uint8_t policy_bits;
 } lrd_entry;
 
-/// Bits of an address, see lrd_table.h; the others tell something else wherever one is kept.
+/// The bits of an address. A cell of a table uses the others as a tag (lrd_table.h).
 #define LRD_ADDRESS_BITS 48
 #define LRD_ADDRESS_MASK (((uint64_t)1 << LRD_ADDRESS_BITS) - 1)
 
 #define LRD_REFERENCES_MOST 2
 
-/// Memory outside of an entry that a hit on it reads: `skip` bytes behind the address which is in
-/// the entry at `offset`. The bits there need not be an address, and the upper 16 do not count.
+/// Memory outside an entry that a hit reads: `skip` bytes behind the address that lies in the entry
+/// at `offset`. The bits there may be something else than an address. The upper 16 are ignored.
 typedef struct lrd_reference {
   uint32_t offset;
   uint32_t skip;
 } lrd_reference;
 
-/// All such memory of the entries of one cache. Constant once the cache is made.
+/// The references of all entries of a cache. Constant once the cache is made.
 typedef struct lrd_references {
   uint32_t count;
   lrd_reference at[LRD_REFERENCES_MOST];
 } lrd_references;
 
-/// Where what a reference of an entry refers to is, if it is an address.
+/// The address that a reference of an entry leads to, if its bits are an address.
 LRD_INLINE uint64_t lrd_entry_refers_to(const lrd_entry *entry, lrd_reference reference) {
   uint64_t bits;
   memcpy(&bits, (const char *)entry + reference.offset, sizeof bits);
   return (bits & LRD_ADDRESS_MASK) + reference.skip;
 }
 
-/// The hash as far as placement needs it: bits 16..63, the rest 0.
+/// Begins to load all memory that an entry refers to.
+static inline void lrd_entry_prefetch_references(const lrd_entry *entry,
+                                                 const lrd_references *references) {
+  for (uint32_t i = 0; i < references->count; i++) {
+    LRD_PREFETCH((const void *)(uintptr_t)lrd_entry_refers_to(entry, references->at[i]));
+  }
+}
+
+/// Bits 16..63 of the hash, the rest 0: enough to find bucket and shard.
 LRD_INLINE uint64_t lrd_entry_hash48(const lrd_entry *entry) LRD_NONBLOCKING {
   return (uint64_t)entry->hash_high << 48 | (uint64_t)entry->hash_mid << 16;
 }
 
-/// The mixed hash of the entry's key: see lrd_hash_mix().
+/// lrd_hash_mix() of the entry's hash.
 LRD_INLINE uint64_t lrd_entry_mixed_hash(const lrd_entry *entry) {
   return lrd_hash_mix(lrd_entry_hash48(entry));
 }
 
-/// Sets what the core has to know of an entry that is not yet published.
+/// Sets the hash and the cost of an entry that is not yet published.
 LRD_INLINE void lrd_entry_describe(lrd_entry *entry, uint64_t hash, uint64_t cost) {
   entry->hash_mid = (uint32_t)(hash >> 16);
   entry->hash_high = (uint16_t)(hash >> 48);
   entry->cost = cost;
 }
 
-/// The state alone. (Swift would load the whole header to get at a few bits of it, and with them
-/// the byte that readers store to.)
+/// The state. (Swift would load the whole header for it, and the byte that readers store to.)
 LRD_INLINE uint8_t lrd_entry_get_state(const lrd_entry *entry) LRD_NONBLOCKING {
   return entry->state;
 }
@@ -115,7 +122,7 @@ LRD_INLINE uint8_t lrd_entry_bits(const lrd_entry *entry) LRD_NONBLOCKING {
   return __atomic_load_n(&entry->policy_bits, __ATOMIC_RELAXED);
 }
 
-/// Sets the count; a hit that a reader counts at the same time may be lost, or be all that is left.
+/// Sets the count. If a reader counts a hit at the same time, either store may be lost.
 LRD_INLINE void lrd_entry_set_bits(lrd_entry *entry, uint8_t bits) LRD_NONBLOCKING {
   __atomic_store_n(&entry->policy_bits, bits, __ATOMIC_RELAXED);
 }
@@ -126,7 +133,7 @@ LRD_INLINE void lrd_entry_count_hit(lrd_entry *entry, uint8_t most) LRD_NONBLOCK
   if (bits < most) lrd_entry_set_bits(entry, (uint8_t)(bits + 1));
 }
 
-/// True when the entry's key may be one whose hash is `hash`.
+/// True when the hash of the entry's key may be `hash`.
 LRD_INLINE bool lrd_entry_may_match(const lrd_entry *entry, uint64_t hash) LRD_NONBLOCKING {
   return entry->hash_mid == (uint32_t)(hash >> 16) && entry->hash_high == (uint16_t)(hash >> 48);
 }

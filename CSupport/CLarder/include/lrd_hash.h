@@ -1,31 +1,30 @@
-/* lrd_hash.h — keyed hashing of a machine word and of a run of ASCII bytes, by multiply-folds; and
- * the comparison of bytes.
+/* lrd_hash.h — keyed hashes of a word and of ASCII bytes, by multiply-folds; comparison of bytes.
  * SPDX-License-Identifier: Apache-2.0
  *
  *   word    x ─ ^seed0 ─ ×seed1 ─┬ low  ^A ┐
  *                                └ high ^B ┴ × ─ fold ─ hash
- *   bytes   16-byte blocks fold into a state; the last 16 bytes and the state take the word's way
+ *   bytes   16-byte blocks fold into a state; the last 16 bytes and the state end like a word
  *
  * A fold multiplies 64 x 64 -> 128 bits and xors the halves, so every bit of the result is good:
- * callers use the top bits as a bucket, the low 16 as a tag and the next 16 as a shard.
+ * callers take the bucket from the top bits, the tag from the low 16, the shard from the next 16.
  *
  * SEEDS
  *   `seed0` has bit 63 set, `seed1` bits 63 and 0; the others are random and secret.
- *   lrd_hash_seed0() and lrd_hash_seed1() set those bits. What they buy:
- *   - A single fold of a word collapses when a factor is zero. Here the first product keeps all
- *     128 bits and is injective in x, its low half too (seed1 is odd), and at most two x share a
- *     high half (seed1 >= 2^63): the second fold has a zero factor for at most three words.
+ *   lrd_hash_seed0() and lrd_hash_seed1() set those bits. The reasons:
+ *   - A fold collapses when a factor is zero. The first product of a word keeps all 128 bits and is
+ *     injective in x, and so is its low half (seed1 is odd). At most two x share a high half
+ *     (seed1 >= 2^63). So the second fold has a zero factor for at most three words.
  *   - ASCII words have bit 63 clear, a seed has it set, so in a string's first product no factor
  *     is ever zero, whatever the text. Later blocks meet a secret state, zero once in 2^64.
  *   - The two lanes of a long string differ by a constant with high bits in its bytes. The xor of
  *     two ASCII words has none: no text can make one lane repeat, and so cancel, the other.
  *
  * STRENGTH
- *   An attacker who does not know the seeds cannot compute a hash, and no set of keys is known that
- *   collides under all seeds (every product has a secret factor), so the flood cannot be prepared;
- *   the construction is that of wyhash, rapidhash and foldhash, with their fixed secrets made
- *   random. It is weaker than SipHash: no proof or cryptanalysis backs it, and someone who can
- *   observe hashes, or an order that follows them, may recover the seeds: show neither.
+ *   An attacker who does not know the seeds cannot compute a hash. No set of keys is known that
+ *   collides under all seeds (every product has a secret factor), so no flood can be prepared. The
+ *   construction is that of wyhash, rapidhash and foldhash, with random secrets instead of their
+ *   fixed ones. It is weaker than SipHash: no proof or cryptanalysis backs it. Whoever observes
+ *   hashes, or an order that follows them, may recover the seeds: show neither.
  *
  * Nothing here allocates, locks, keeps state or reads outside the given bytes. */
 #pragma once
@@ -39,7 +38,7 @@
 #define LRD_HASH_HIGH 0x13198A2E03707344ull
 #define LRD_HASH_LANE 0x24093822299F31D0ull
 
-/// A hash of bytes, and the bitwise or of all their words: `any` tells whether all were ASCII.
+/// A hash of bytes. `any` is the bitwise or of all their words, and tells whether all were ASCII.
 typedef struct {
   uint64_t hash;
   uint64_t any;
@@ -90,8 +89,8 @@ static inline uint64_t lrd_hash_load32(const uint8_t *_Nonnull p) LRD_NONBLOCKIN
   return word;
 }
 
-/// The `count` < 8 bytes at `p` as a word, zeroes above them. Loads stay inside one aligned word of
-/// a small string just spilled to the stack, so that the processor can forward the store to them.
+/// The `count` < 8 bytes at `p` as a word, zeroes above them. No load crosses the aligned word of a
+/// small string that was just stored on the stack: the processor can forward that store.
 static inline uint64_t lrd_hash_load_tail(const uint8_t *_Nonnull p, size_t count) LRD_NONBLOCKING {
   if (count >= 4) return lrd_hash_load32(p) | lrd_hash_load32(p + count - 4) << (8 * (count - 4));
   if (count == 0) return 0;
@@ -99,8 +98,8 @@ static inline uint64_t lrd_hash_load_tail(const uint8_t *_Nonnull p, size_t coun
   return (uint64_t)p[0] | (uint64_t)p[middle] << (8 * middle) | (uint64_t)p[last] << (8 * last);
 }
 
-/// Whether `count` bytes are the same. Short ones in line, as words of which the last two overlap.
-/// Pure: Swift would otherwise retain a stored string for the length of the call, in case it writes.
+/// True when `count` bytes are the same. Up to 64 are compared in line, word by word; the last two
+/// words overlap. Pure: Swift would otherwise retain a stored string during the call.
 __attribute__((pure)) static inline bool
 lrd_same_bytes(const void *_Nonnull a, const void *_Nonnull b, size_t count) LRD_NONBLOCKING {
   const uint8_t *p = (const uint8_t *)a, *q = (const uint8_t *)b;
@@ -111,15 +110,15 @@ lrd_same_bytes(const void *_Nonnull a, const void *_Nonnull b, size_t count) LRD
   return different == 0;
 }
 
-/// The hash of fewer than 16 bytes, given as two words with zeroes above them. The length goes
-/// into the byte that is always free, so the words hashed are different for different strings.
+/// The hash of fewer than 16 bytes, given as two words with zeroes above them. The length goes into
+/// the top byte, which is always free, so different strings give different words.
 static inline lrd_hash_run lrd_hash_short(uint64_t a, uint64_t b, uint64_t length, uint64_t seed0,
                                           uint64_t seed1) LRD_NONBLOCKING {
   lrd_hash_run run = {lrd_hash_finish(a ^ seed1, b ^ length << 56 ^ seed0, 0), a | b};
   return run;
 }
 
-/// The hash of at least 16 bytes: 32 at a time in two lanes, 16 more, the last 16 once more.
+/// The hash of at least 16 bytes: 32 at a time in two lanes, then 16, then the last 16.
 static inline lrd_hash_run lrd_hash_long(const uint8_t *_Nonnull p, size_t count, uint64_t seed0,
                                          uint64_t seed1) LRD_NONBLOCKING {
   uint64_t state = seed0, any = 0, length = count;
@@ -143,7 +142,7 @@ static inline lrd_hash_run lrd_hash_long(const uint8_t *_Nonnull p, size_t count
     p += 16;
     count -= 16;
   }
-  /* 1...16 bytes are left; the block before them is hashed again in part. */
+  /* 1 to 16 bytes are left. The last 16 overlap bytes that were hashed before. */
   uint64_t a = lrd_hash_load64(p + count - 16), b = lrd_hash_load64(p + count - 8);
   lrd_hash_run run = {lrd_hash_finish(a ^ seed1, b ^ state, length), any | a | b};
   return run;
@@ -159,7 +158,7 @@ static inline lrd_hash_run lrd_hash_bytes(const uint8_t *_Nullable bytes, size_t
                         seed0, seed1);
 }
 
-/// Whether every byte of the run was below 0x80.
+/// True when every byte of the run was below 0x80.
 static inline bool lrd_hash_is_ascii(lrd_hash_run run) LRD_NONBLOCKING {
   return (run.any & UINT64_C(0x8080808080808080)) == 0;
 }

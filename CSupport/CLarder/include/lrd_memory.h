@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_memory.h — how much memory the process may use: the machine's, or less where a control group
- * bounds it, as in a container. */
+/* lrd_memory.h — how much memory the process may use: that of the machine, or less if a control
+ * group limits it (in a container, for example). */
 #pragma once
 
 #include "lrd_base.h"
 
 #pragma clang assume_nonnull begin
 
-/// Bytes of memory this process may use at most, as far as the system tells; 1 GiB where it does
-/// not. Reads a few small files on Linux.
+/// The bytes of memory that this process may use; 1 GiB if the system does not tell. Reads a few
+/// small files on Linux.
 uint64_t lrd_memory_size(void);
 
-/// The lowest limit of the control groups that `membership` (as /proc/self/cgroup) lists, and of
-/// those around them, under `mount` (as /sys/fs/cgroup), in bytes; UINT64_MAX without any. Knows
-/// both versions of control groups; what cannot be read bounds nothing.
+/// The lowest limit, in bytes, of the control groups listed in the file `membership` (such as
+/// /proc/self/cgroup) and of the groups around them, which are directories under `mount` (such as
+/// /sys/fs/cgroup). UINT64_MAX if there is none. Knows both versions of control groups. A file that
+/// cannot be read sets no limit.
 uint64_t lrd_memory_of_groups(const char *membership, const char *mount);
 
 #pragma clang assume_nonnull end

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_platform.h — all that differs between systems: fences, parking, huge pages, process-wide
- * hooks.
+/* lrd_platform.h — everything that differs between systems: fences, parking, huge pages, threads.
  *
- * THE ASYMMETRIC FENCE. Two sides write, then read what the other wrote, and one of them must see
- * the other's write. The frequent side (a reader publishing a hazard) runs lrd_fence_light(), a
- * compiler fence only; the rare side (a reclaimer) runs lrd_fence_heavy(), membarrier(2), which
- * puts a full fence into every running thread of the process. Where membarrier is missing both are
- * full fences: everywhere but on Linux by compilation, on Linux (old kernels, seccomp) at run time,
- * as `lrd_platform_asymmetric` tells. lrd_fence_light() asks it; the inlined hit path does not, and
- * is entered only where it is true (lrd_lane_current()). */
+ * THE ASYMMETRIC FENCE. Two sides each write and then read what the other side wrote. At least one
+ * of them must see the other's write.
+ *   The frequent side is a reader that publishes a hazard. It runs lrd_fence_light(), which only
+ *   stops the compiler.
+ *   The rare side is a thread about to scan. It runs lrd_fence_heavy(): membarrier(2) puts a full
+ *   fence into every running thread of the process.
+ * Without membarrier both are full fences. Systems other than Linux never have it, and Linux may
+ * lack it at run time (old kernels, seccomp): `lrd_platform_asymmetric` tells. lrd_fence_light()
+ * asks; the inlined hit path does not, and is entered only where it is true
+ * (lrd_lane_current()). */
 #pragma once
 
 #include "lrd_base.h"
 
 #pragma clang assume_nonnull begin
 
-/// True when lrd_fence_heavy() fences every thread, so that the light fence may be free. Elsewhere
-/// than on Linux it is false and the hit path has full fences. Written by lrd_platform_start()
-/// before the first thread registers, constant afterwards.
+/// True when lrd_fence_heavy() fences every thread, so that the light fence costs nothing. False on
+/// systems other than Linux. Written by lrd_platform_start() before the first thread registers,
+/// constant afterwards.
 extern bool lrd_platform_asymmetric;
 
 /// Finds out what the system offers. Runs once, before any other function of this header.
 void lrd_platform_start(void);
 
-/// In the child of fork(): readies membarrier again where it was in use.
+/// In the child of fork(): registers for membarrier again if it was in use.
 void lrd_platform_after_fork(void);
 
-/// The frequent side, for code that runs whether or not there is membarrier.
+/// The frequent side, in code that runs with and without membarrier.
 LRD_INLINE void lrd_fence_light(void) LRD_NONBLOCKING {
   if (LRD_LIKELY(lrd_platform_asymmetric)) {
     atomic_signal_fence(memory_order_seq_cst);
@@ -35,8 +37,7 @@ LRD_INLINE void lrd_fence_light(void) LRD_NONBLOCKING {
   }
 }
 
-/// The frequent side, where lrd_platform_asymmetric is known to hold or the system has no
-/// membarrier.
+/// The frequent side on the hit path: a light fence on Linux, a full one on all other systems.
 LRD_INLINE void lrd_fence_hit(void) LRD_NONBLOCKING {
 #if defined(__linux__)
   atomic_signal_fence(memory_order_seq_cst);
@@ -60,24 +61,24 @@ LRD_INLINE void lrd_pause(void) LRD_NONBLOCKING {
 /// Sleeps while `*word == expected`, at most `nanoseconds` (0: no bound). May return early.
 void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds);
 
-/// Wakes one sleeper of `word`. Never waits itself.
+/// Wakes one thread that sleeps on `word`. Never waits.
 void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING;
 
-/// Fresh zeroed pages, `bytes` long, aligned to 2 MiB and advised as huge where they fill as much;
-/// NULL when there are none. Such extents bypass the allocator: it would keep freed ones resident
-/// and hand huge-page advice on to strangers.
+/// Maps `bytes` of zeroed memory; NULL when there is none. From 2 MiB on it is aligned to that, and
+/// the system is advised to use huge pages. The allocator is bypassed: it would keep freed extents
+/// resident and give memory with that advice to other callers.
 void *_Nullable lrd_extent_map(size_t bytes);
 
-/// Gives the pages of lrd_extent_map() back to the system at once.
+/// Returns the memory of lrd_extent_map() to the system at once.
 void lrd_extent_unmap(void *address, size_t bytes);
 
 /// Starts a detached thread with all signals blocked; false when the system refuses.
 bool lrd_thread_spawn(void (*body)(void));
 
-/// Lets the rest of this time slice to another thread.
+/// Gives the rest of this time slice to another thread.
 void lrd_yield(void);
 
-/// Processors the system has online, at least 1.
+/// The number of processors online, at least 1.
 uint32_t lrd_processors(void);
 
 #pragma clang assume_nonnull end

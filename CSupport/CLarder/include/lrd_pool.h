@@ -4,21 +4,21 @@
  *   slot id   [ page number | number of the slot in its page ]
  *   page      [ lrd_page | slot 0 | slot 1 | … ]     4 KiB at first, doubling up to 2 MiB
  *
- * All entries of a cache have one size, so slots pack exactly and links cost four bytes. Pages of
- * 2 MiB are huge-page extents; a page whose slots are all free is given back, but for one in
- * reserve. Threads take and return slots in handfuls (lrd_pool_take,
- * lrd_pool_give), not one by one.
+ * All entries of a cache have one size, so slots pack exactly and links cost four bytes. Pages of 2
+ * MiB are huge-page extents. Pages whose slots are all free are freed, except one; that one too if
+ * there is a reserve page. Threads take and give many slots at a time.
  *
- * THE RESERVE PAGE. The first touch of a huge page takes the system the time of thousands of insertions.
- * A pool of several such pages that has taken up another one therefore wants a reserve page, which
- * the maintenance thread makes and touches beforehand; whoever is faster does without.
+ * THE RESERVE PAGE. The system takes as long for the first touch of a huge page as for thousands of
+ * insertions. When a pool of several such pages begins to use another one, it therefore wants a
+ * reserve page, which the background thread makes and touches. Writers that are faster than the
+ * thread make their page themselves.
  *
  * LOCKING
  *   `lock` guards the pages' free lists, the list of pages with room and the reserve page. It is a
- *   leaf; nothing is allocated or freed under it. Entries are found from ids without it:
- *   `directory` and a page's base are written before any of its ids leave the pool, and ids travel
- *   between threads only through locks. Grown directories leave their predecessors behind until the
- *   pool is closed, because another thread may be reading one. */
+ *   leaf; nothing is allocated or freed under it. Finding an entry by its id needs no lock:
+ *   `directory` (release / acquire) and a page's address are written before any of the page's ids
+ *   leave the pool, and ids travel between threads only through locks. Outgrown directories are
+ *   kept until the pool is closed, because another thread may be reading one. */
 #pragma once
 
 #include "lrd_entry.h"
@@ -27,13 +27,13 @@
 #pragma clang assume_nonnull begin
 
 typedef struct lrd_page {
-  struct lrd_page *_Nullable roomier; // list of pages with free slots
-  struct lrd_page *_Nullable fuller;
+  struct lrd_page *_Nullable next;            // in the list of pages with free slots
+  struct lrd_page *_Nullable *_Nullable link; // that leads here: `next` of another, or `with_room`
   size_t bytes;
   uint32_t number;
   uint32_t slots;
   uint32_t fresh;     // slots from here on were never used
-  uint32_t free;      // used before and free now, plus the fresh ones
+  uint32_t free;      // free now: used before, or fresh
   uint32_t free_head; // chain of free slots by entry->next
 } lrd_page;
 
@@ -54,7 +54,7 @@ typedef struct lrd_pool {
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint32_t pages;       // page numbers given out so far
-  uint32_t free_number; // a page number given back, or LRD_NIL
+  uint32_t holes;       // page numbers given back and not in use
   uint32_t empty_pages; // pages with every slot free
   size_t mapped;        // bytes of all pages
   lrd_page *_Nullable with_room;
@@ -62,8 +62,7 @@ typedef struct lrd_pool {
   _Atomic(bool) wants_reserve; // a hint, relaxed
 } lrd_pool;
 
-/// Prepares an empty pool for entries of `entry_bytes` aligned to `alignment`. False without
-/// memory.
+/// Makes an empty pool for entries of `entry_bytes` aligned to `alignment`. False without memory.
 bool lrd_pool_open(lrd_pool *pool, size_t entry_bytes, size_t alignment);
 
 /// Frees all pages. No slot may be in use.
@@ -72,34 +71,23 @@ void lrd_pool_close(lrd_pool *pool);
 /// Takes up to `wanted` free slots into `ids`; returns how many, 0 without memory. Locks `lock`.
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
 
-/// True when the maintenance thread should call lrd_pool_prepare().
+/// True when the background thread should call lrd_pool_prepare().
 LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {
-  return atomic_load_explicit(&pool->wants_reserve, memory_order_relaxed);
+  return LRD_LOAD(&pool->wants_reserve);
 }
 
-/// Makes a reserve page if one is wanted, unless there are pages for `slots_most` slots or an empty
-/// one. True when it has. Locks `lock`. Not for two threads at once.
+/// Makes a reserve page if the pool wants one, has no empty page and has pages for fewer than
+/// `slots_most` slots. True when it has made one. Locks `lock`. One thread at a time may call it.
 bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most);
 
-/// Takes slots back and frees pages that became empty beyond the reserve. Locks `lock`.
+/// Takes slots back. Frees pages that became empty, but keeps one page empty or in reserve. Locks
+/// `lock`.
 void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count);
 
 /// Bytes of all pages, for statistics. Locks `lock`.
 size_t lrd_pool_bytes(lrd_pool *pool);
 
-/// The entry in slot `id`, which must be in use, or owned by the caller.
-LRD_INLINE lrd_entry *lrd_pool_entry(lrd_pool *pool, uint32_t id) LRD_NONBLOCKING {
-  lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_acquire);
-  char *slots = directory->slots[id >> pool->page_shift];
-  return (lrd_entry *)(void *)(slots + (size_t)(id & pool->slot_mask) * pool->stride);
-}
-
-/// What the cache's policy keeps in an entry beyond the header: `entry_bytes` of lrd_policy.
-LRD_INLINE void *lrd_pool_extra(const lrd_pool *pool, lrd_entry *entry) {
-  return (char *)(void *)entry + pool->extra;
-}
-
-/// What lrd_pool_entry() needs, loaded once. Good for every entry of a shard while its lock is
+/// What it takes to find an entry, loaded once. Valid for all entries of a shard while its lock is
 /// held.
 typedef struct lrd_slots {
   char *_Nullable const *_Nonnull pages;
@@ -108,14 +96,24 @@ typedef struct lrd_slots {
   uint32_t slot_mask;
 } lrd_slots;
 
-LRD_INLINE lrd_slots lrd_pool_slots(lrd_pool *pool) {
+LRD_INLINE lrd_slots lrd_pool_slots(lrd_pool *pool) LRD_NONBLOCKING {
   lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_acquire);
   return (lrd_slots){directory->slots, pool->stride, pool->page_shift, pool->slot_mask};
 }
 
-LRD_INLINE lrd_entry *lrd_slots_entry(lrd_slots slots, uint32_t id) {
+/// The entry in slot `id`, which must be in use, or owned by the caller.
+LRD_INLINE lrd_entry *lrd_slots_entry(lrd_slots slots, uint32_t id) LRD_NONBLOCKING {
   char *page = slots.pages[id >> slots.page_shift];
   return (lrd_entry *)(void *)(page + (size_t)(id & slots.slot_mask) * slots.stride);
+}
+
+LRD_INLINE lrd_entry *lrd_pool_entry(lrd_pool *pool, uint32_t id) LRD_NONBLOCKING {
+  return lrd_slots_entry(lrd_pool_slots(pool), id);
+}
+
+/// What the cache's policy keeps in an entry beyond the header: `entry_bytes` of lrd_policy.
+LRD_INLINE void *lrd_pool_extra(const lrd_pool *pool, lrd_entry *entry) {
+  return (char *)(void *)entry + pool->extra;
 }
 
 #pragma clang assume_nonnull end

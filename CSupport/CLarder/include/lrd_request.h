@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_request.h — asks the process's background thread to visit something: a cache.
+/* lrd_request.h — asks the background thread of the process to visit a cache.
  *
  *             lrd_request_visit()        lrd_request_begin()
  *   idle ──────────────────────▶ QUEUED ────────────────────▶ VISITED ──▶ idle
  *                                  ▲                             │
  *                                  └── asked again, or not done ─┘
  *
- * Anybody may ask, who holds no lock. The thread is started by the first request and sleeps while
- * the queue is empty. This file knows the queue and the thread, not what a visit does: whoever
- * starts the process hands down the thread's body and what gives up a reference.
+ * Any thread that holds no lock may ask. The first request starts the background thread, which
+ * sleeps while the queue is empty. This file has the queue and the thread, and nothing of a visit:
+ * lrd_request_serve() is given the thread's body and a function that gives up a reference.
  *
- * NO REQUEST IS LOST. `state` changes by one atomic step at a time. The thread clears QUEUED before
- * it looks at anything, so whoever asks later finds QUEUED clear, sets it, and is visited again.
+ * NO REQUEST IS LOST. `state` changes in single atomic steps. The background thread clears QUEUED
+ * before it looks at anything. A thread that asks later finds QUEUED clear, sets it, and gets
+ * another visit.
  *
  * FIELDS
- *   state        acq_rel: the visit sees what was written before the request
- *   references   one for the owner, one while `state` is not idle; the last one out frees (acq_rel)
+ *   state        acq_rel: the visit sees everything written before the request
+ *   references   one for the owner, one while `state` is not idle; whoever gives up the last one
+ *                frees the owner (acq_rel)
  *   next         guard: the queue's lock; then the thread that took the queue
  *
  * LOCKING: the queue's lock is a leaf, and no shard's lock is held when it is taken. */
@@ -25,7 +27,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// Bits of `state`: a visit was asked for, and one is under way.
+/// Bits of `state`: a visit was asked for; a visit is under way.
 enum { LRD_REQUEST_QUEUED = 1, LRD_REQUEST_VISITED = 2 };
 
 typedef struct lrd_request {
@@ -34,44 +36,44 @@ typedef struct lrd_request {
   struct lrd_request *_Nullable next;
 } lrd_request;
 
-/// Names the thread's body and what gives up a reference to a request's owner. Once, before the
-/// first request.
+/// Sets the body of the background thread and the function that gives up a reference to the owner
+/// of a request. Once, before the first request.
 void lrd_request_serve(void (*run)(void), void (*release)(lrd_request *request));
 
-/// lrd_request_visit() for a request that is perhaps not in the queue.
+/// lrd_request_visit() for a request that may not be in the queue.
 void lrd_request_queue(lrd_request *request);
 
-/// True when a visit is still to begin. Relaxed: had that visit been in a shard before the caller
-/// last held the shard's lock, the caller would see that it has begun. So it will find what the
-/// caller has left there.
+/// True when a visit is still to begin. Relaxed is enough: if that visit had been in a shard before
+/// the caller last held its lock, the caller would see that it has begun. The visit thus finds
+/// everything that the caller left in the shard.
 static inline bool lrd_request_is_queued(lrd_request *request) {
-  return atomic_load_explicit(&request->state, memory_order_relaxed) & LRD_REQUEST_QUEUED;
+  return LRD_LOAD(&request->state) & LRD_REQUEST_QUEUED;
 }
 
-/// Asks for a visit; during one, for another. Needs no lock held.
+/// Asks for a visit; during a visit, for another. The caller holds no lock.
 static inline void lrd_request_visit(lrd_request *request) {
   if (!lrd_request_is_queued(request)) lrd_request_queue(request);
 }
 
-/// Everything that was asked for, chained by `next`. Without any it sleeps until something is, and
-/// returns NULL. For the thread.
+/// For the background thread: takes all requests, chained by `next`. If there is none, sleeps until
+/// somebody asks and returns NULL.
 lrd_request *_Nullable lrd_request_take_all(void);
 
-/// Begins the visit of one request that was taken.
+/// Begins the visit for a request that was taken.
 void lrd_request_begin(lrd_request *request);
 
-/// Ends it. A request that is not `done`, or was asked for meanwhile, goes back into the queue.
+/// Ends the visit. Unless it is `done` and nobody asked meanwhile, the request is queued again.
 void lrd_request_end(lrd_request *request, bool done);
 
-/// True while the thread could not be started: what is left to it then stays undone. Relaxed, a
-/// hint; written by whoever tried last.
+/// True when the system refused to start the background thread at the last try: its work then stays
+/// undone. Relaxed, a hint.
 extern _Atomic(bool) lrd_request_unheard;
 
 static inline bool lrd_request_is_unheard(void) {
-  return atomic_load_explicit(&lrd_request_unheard, memory_order_relaxed);
+  return LRD_LOAD(&lrd_request_unheard);
 }
 
-/// Around fork(): the child starts without the thread and with an empty queue.
+/// Around fork(): the child has no background thread and an empty queue.
 void lrd_request_before_fork(void);
 void lrd_request_after_fork_parent(void);
 void lrd_request_after_fork_child(void);

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_table.h — a shard's hash table: 64-byte buckets of tagged entry pointers, grown bit by bit.
+/* lrd_table.h — a shard's hash table: 64-byte buckets of tagged entry pointers, moved bit by bit.
  *
  *   bucket   [ cell 0 | … | cell 6 | link ]        one cache line
  *   cell     [ tag:16 | entry address:48 ]         0 when empty
  *   link     [ MOVED:1 | version:35 | overflow:28 ] overflow = number of the next bucket + 1, or 0
  *
- * A miss normally reads one line and no entry; a hit one line, maybe that of its hints, and one
- * entry. Bucket of a hash: its upper 48 bits times the number of buckets, high half, so any number
- * of buckets works and a bucket's entries go to neighbouring buckets of the successor. The tag is
- * the lowest 16 bits with bit 0 set.
+ * A miss normally reads one line and no entry. A hit reads one line, the line of its hints if there
+ * are any, and one entry. The bucket of a hash is the high half of its upper 48 bits times the
+ * number of buckets. So any number of buckets will do, and the entries of a bucket move to
+ * neighbouring buckets. The tag is the lowest 16 bits of the hash, with bit 0 set.
  *
- * WRITERS hold the shard's lock. READERS hold nothing; they protect the table by a hazard.
- *   Insert, remove and replace are one release store to one cell.
- *   A move inside a chain (a hole is filled from the chain's end) stores the new place, then raises
- *   the head's version, then clears the old place. A reader that found nothing looks at the head's
- *   link again: unchanged means that nothing moved past it, changed means look again. The version
- *   has 35 bits; a reader would have to sleep through exactly 2^35 moves of one bucket to err.
- *   Growth moves whole buckets, in order: entries are published in `next`, then the old link gets
- *   MOVED, then the old cells are cleared. A reader that meets MOVED goes to `next`.
- *   The new table's buckets are cleared just before they can first be reached, so a large table
- *   costs no operation more than a few buckets.
+ * WRITERS hold the shard's lock. READERS hold none: a hazard protects the table.
+ *   Inserting, removing and replacing are one release store to one cell.
+ *   Removing from a chain of several buckets fills the hole from the chain's end: stores the last
+ *   entry in the hole, raises the version in the head, then clears the last cell. A reader that
+ *   found nothing loads the head's link again. If it has changed, an entry may have moved past the
+ *   reader, which searches again. The version has 35 bits: only a reader that sleeps through
+ *   exactly 2^35 moves of one bucket errs.
+ *   A table moves bucket by bucket: publishes the entries in `next`, sets MOVED in the old link,
+ *   then clears the old cells. A reader that meets MOVED goes to `next`. The new table's buckets
+ *   are cleared just before they can be reached, so no operation pays for more than a few.
  *
  * HINTS
- *   A hit on a large cache waits for the bucket, then for the entry, then for what the entry refers
- *   to: the bytes of a string, an object. Where entries have such references, each main bucket has
- *   hints of where these lead, in a line that loads together with the bucket, so that entry, string
- *   and object can load together too. A hint is stored before its cell and never trusted: a wrong
- *   one loads in vain.
+ *   A hit on a large cache waits for the bucket, then for the entry, then for the memory that the
+ *   entry refers to: the bytes of a string, an object. If entries have such references, each main
+ *   bucket has hints where these lead. The hints load together with the bucket, and then entry,
+ *   string and object load together. A hint is stored before its cell. A wrong one only loads in
+ *   vain.
  *
  * FIELDS
  *   cell, link     shard's lock to write (release), readers load (acquire)
- *   hints          shard's lock to write, read by all (both relaxed)
+ *   hints          shard's lock to write, readers load (both relaxed)
  *   next           set once under the lock (release) before the first MOVED; readers load (acquire)
  *   all others     shard's lock; `buckets`, `hints` and the chunks' addresses are constant once
  *                  readable, `references` always */
@@ -59,18 +59,18 @@ typedef struct lrd_bucket {
   _Atomic(uint64_t) link;
 } lrd_bucket;
 
-/// Where one reference of each of a bucket's entries leads: upper 32 bits and, cell by cell, lower
-/// 32 bits of the addresses in units of 16 bytes. A program's objects mostly share the upper bits.
+/// Where one reference of the entries of a bucket leads, as addresses in units of 16 bytes: the
+/// lower 32 bits for each cell, and the upper 32 bits, which a program's objects mostly share.
 typedef struct lrd_hints {
   _Atomic(uint32_t) low[LRD_BUCKET_CELLS];
   _Atomic(uint32_t) high;
 } lrd_hints;
 
 typedef struct lrd_table {
-  _Alignas(64) uint64_t buckets; // in the main part
+  _Alignas(64) uint64_t buckets; // main buckets
   lrd_hints *_Nullable hints;    // one for each reference of each main bucket, behind all buckets
   const lrd_references *references;
-  uint64_t base_overflow; // overflow buckets right behind the main part
+  uint64_t base_overflow; // overflow buckets right behind the main buckets
   _Atomic(struct lrd_table *_Nullable) next;
   struct lrd_table *_Nullable retired_next;
   uint64_t moved; // buckets below are in `next` already
@@ -115,8 +115,7 @@ LRD_INLINE __m128i lrd_match_pair(const lrd_bucket *bucket, int pair,
 }
 #endif
 
-/// One bit per cell whose tag is `tag`, at bit 4 * cell + 3. A hint: the cells may change
-/// meanwhile.
+/// Bit 4 * cell + 3 is set for each cell whose tag is `tag`. The cells may change meanwhile.
 LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD_NONBLOCKING {
 #if defined(__SSE2__)
   __m128i tags = _mm_set1_epi16((short)tag);
@@ -127,7 +126,7 @@ LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD
 #else
   uint32_t bits = 0;
   for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-    uint64_t word = atomic_load_explicit(&bucket->cells[i], memory_order_relaxed);
+    uint64_t word = LRD_LOAD(&bucket->cells[i]);
     bits |= (uint32_t)((word >> LRD_ADDRESS_BITS) == tag) << (4 * i + 3);
   }
   return bits;
@@ -148,90 +147,91 @@ static inline lrd_bucket *lrd_table_overflow(lrd_table *table, uint64_t number) 
   return atomic_load_explicit(&table->chunk[chunk], memory_order_acquire) + number;
 }
 
-/// Begins to load what a hint tells of.
+/// The overflow bucket behind `bucket` in its chain, NULL at the end.
+static inline lrd_bucket *_Nullable lrd_table_next_bucket(lrd_table *table, lrd_bucket *bucket) {
+  uint64_t overflow = LRD_LOAD(&bucket->link) & LRD_LINK_OVERFLOW;
+  return LRD_UNLIKELY(overflow) ? lrd_table_overflow(table, overflow - 1) : NULL;
+}
+
+/// Begins to load the memory that a hint names.
 LRD_INLINE void lrd_hints_prefetch(const lrd_hints *hints, int cell) LRD_NONBLOCKING {
-  uint64_t high = atomic_load_explicit(&hints->high, memory_order_relaxed);
-  uint64_t low = atomic_load_explicit(&hints->low[cell], memory_order_relaxed);
+  uint64_t high = LRD_LOAD(&hints->high);
+  uint64_t low = LRD_LOAD(&hints->low[cell]);
   LRD_PREFETCH((const void *)(uintptr_t)((high << 32 | low) << 4));
 }
 
-/// True for so many buckets that the system takes long to provide their memory, or to take it back:
-/// such tables are made and freed in the background.
+/// True for a table whose memory the system takes long to provide or to take back. The background
+/// thread makes and frees such tables.
 static inline bool lrd_table_is_large(uint64_t buckets) {
   return buckets >= 16384;
 }
 
-/// A table of `buckets` buckets, for entries with such references. Its buckets are cleared as they
-/// come into reach. NULL without memory.
+/// A table of `buckets` main buckets, not cleared yet, for entries with such references. NULL
+/// without memory.
 lrd_table *_Nullable lrd_table_create(uint64_t buckets, const lrd_references *references);
 
-/// Touches the memory of a table nobody knows of yet, but for its overflow buckets. Calls `between`
-/// after each huge page: the system may take milliseconds for one.
+/// Touches the main buckets and hints of a new table. Calls `between` after each huge page: the
+/// system may take milliseconds for one.
 void lrd_table_prefault(lrd_table *table, void (*between)(void *_Nullable context),
                         void *_Nullable context);
 
-/// Clears all buckets at once: for a first table, which has no predecessor to move out of.
+/// Clears all main buckets at once: for a shard's first table, which no other table moves to.
 void lrd_table_make_ready(lrd_table *table);
 
-/// Frees a table no reader can be inside.
+/// Frees a table that no reader can be inside.
 void lrd_table_destroy(lrd_table *table);
 
-/// Bytes of the next chunk of overflow buckets `table` would need, 0 when it can have no more. The
-/// caller allocates it with lrd_alloc(…, 64) outside the lock and hands it to
-/// lrd_table_add_overflow_locked().
+/// Does so with a list of tables, chained by `retired_next`.
+void lrd_table_destroy_all(lrd_table *_Nullable tables);
+
+/// The bytes of the next chunk of overflow buckets for `table`, 0 when it can have no more. The
+/// caller allocates it with lrd_alloc(…, 64) without the lock.
 size_t lrd_table_next_chunk_bytes(const lrd_table *table);
 bool lrd_table_add_overflow_locked(lrd_table *table, lrd_bucket *chunk, size_t bytes);
 
-/// Overflow buckets still to be had.
+/// Overflow buckets that are free.
 static inline uint64_t lrd_table_overflow_left_locked(const lrd_table *table) {
   return table->overflow_capacity - table->overflow_used;
 }
 
-/// A position of one cell, found under the lock and valid while it is held and nothing is removed.
+/// A cell found under the lock. Valid while the lock is held and nothing is removed.
 typedef struct lrd_cell {
   lrd_table *_Nullable table;
   lrd_bucket *_Nullable head;
   _Atomic(uint64_t) *_Nullable cell;
 } lrd_cell;
 
-/// The table of the chain that starts at `root` in which `hash` belongs now.
+/// The table that `hash` belongs in now: the root, or the one that it moves to.
 static inline lrd_table *lrd_table_home_locked(lrd_table *root, uint64_t hash) {
-  return lrd_table_index(root, hash) < root->moved
-             ? atomic_load_explicit(&root->next, memory_order_relaxed)
-             : root;
+  return lrd_table_index(root, hash) < root->moved ? LRD_LOAD(&root->next) : root;
 }
 
 /// Finds the cell that holds `entry`. False when it is not linked: then `entry` is not touched.
 bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash, lrd_cell *found);
 
-/// True when a cell holds `entry`, which otherwise is not touched. Faster than
-/// lrd_table_find_locked() where the whole hash is known.
+/// True when a cell holds `entry`, which is not touched. Faster than lrd_table_find_locked(), but
+/// needs the whole hash.
 static inline bool lrd_table_holds_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
   lrd_table *table = lrd_table_home_locked(root, hash);
   lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
-  for (;;) {
+  for (; bucket; bucket = lrd_table_next_bucket(table, bucket)) {
     for (uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash)); bits; bits &= bits - 1) {
-      _Atomic(uint64_t) *cell = &bucket->cells[__builtin_ctz(bits) / 4];
-      uint64_t word = atomic_load_explicit(cell, memory_order_relaxed);
-      if (lrd_table_entry(word) == entry) return true;
+      if (lrd_table_entry(LRD_LOAD(&bucket->cells[__builtin_ctz(bits) / 4])) == entry) return true;
     }
-    uint64_t link = atomic_load_explicit(&bucket->link, memory_order_relaxed);
-    if (LRD_LIKELY(!(link & LRD_LINK_OVERFLOW))) return false;
-    bucket = lrd_table_overflow(table, (link & LRD_LINK_OVERFLOW) - 1);
   }
+  return false;
 }
 
-/// Publishes `entry`. Needs one overflow bucket left in the hash's home table.
+/// Publishes `entry`. The table that the hash belongs in must have a free overflow bucket.
 void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash);
 
-/// Publishes `entry` in the cell that was found, instead of the entry that is there.
+/// Publishes `entry` in the cell that was found, in place of the entry there.
 void lrd_table_replace_locked(const lrd_cell *found, lrd_entry *entry, uint64_t hash);
 
 /// Removes the entry of the cell that was found and fills the hole from the end of the chain.
 void lrd_table_remove_locked(lrd_cell *found);
 
-/// Moves the next bucket of `root` to its successor. False when overflow buckets for it are
-/// missing.
+/// Moves the next bucket of `root` to `next`. False when `next` has too few free overflow buckets.
 bool lrd_table_move_bucket_locked(lrd_table *root);
 
 /// The number of entries in the chain of bucket `index`, for checks and for moving.

@@ -5,22 +5,8 @@
 
 #include <string.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#include <sanitizer/asan_interface.h>
-#define LRD_POISON(address, bytes) __asan_poison_memory_region((address), (bytes))
-#define LRD_UNPOISON(address, bytes) __asan_unpoison_memory_region((address), (bytes))
-#endif
-#endif
-#ifndef LRD_POISON
-#define LRD_POISON(address, bytes) ((void)0)
-#define LRD_UNPOISON(address, bytes) ((void)0)
-#endif
-
-static const size_t smallest_page = 4096;
-static const size_t largest_page = (size_t)2 << 20;
-static const size_t page_alignment = 64;
-/// With fewer pages than that a reserve page would be much beside those in use.
+static const size_t smallest_page = 4096, largest_page = (size_t)2 << 20, page_alignment = 64;
+/// With fewer pages than this a reserve page would be large beside those in use.
 static const size_t pages_before_reserve = 8;
 
 static uint32_t slots_in(const lrd_pool *pool, size_t page_bytes) {
@@ -32,23 +18,28 @@ static size_t alignment_of_pages(const lrd_pool *pool) {
   return pool->alignment > page_alignment ? pool->alignment : page_alignment;
 }
 
+/// A directory for so many pages, cleared; NULL without memory.
+static lrd_directory *create_directory(uint32_t capacity) {
+  size_t bytes = sizeof(lrd_directory) + capacity * sizeof(char *);
+  lrd_directory *directory = lrd_alloc_zeroed(bytes, _Alignof(lrd_directory));
+  if (directory) directory->capacity = capacity;
+  return directory;
+}
+
+static void free_directory(lrd_directory *directory) {
+  size_t bytes = directory ? sizeof *directory + directory->capacity * sizeof(char *) : 0;
+  lrd_free(directory, bytes, _Alignof(lrd_directory));
+}
+
 bool lrd_pool_open(lrd_pool *pool, size_t entry_bytes, size_t alignment) {
   memset(pool, 0, sizeof *pool);
   pool->alignment = alignment < 8 ? 8 : alignment;
   pool->stride = lrd_round_up(entry_bytes, pool->alignment);
   pool->first_slot = lrd_round_up(sizeof(lrd_page), pool->alignment);
-  uint32_t most = slots_in(pool, largest_page);
-  if (most == 0) most = 1;
-  while (((uint32_t)1 << pool->page_shift) < most) pool->page_shift++;
+  while (((uint32_t)1 << pool->page_shift) < slots_in(pool, largest_page)) pool->page_shift++;
   pool->slot_mask = ((uint32_t)1 << pool->page_shift) - 1;
-  pool->free_number = LRD_NIL;
-  uint32_t capacity = 4;
-  lrd_directory *directory =
-      lrd_alloc_zeroed(sizeof *directory + capacity * sizeof(char *), _Alignof(lrd_directory));
-  if (!directory) return false;
-  directory->capacity = capacity;
-  atomic_store_explicit(&pool->directory, directory, memory_order_relaxed);
-  return true;
+  LRD_STORE(&pool->directory, create_directory(4));
+  return LRD_LOAD(&pool->directory);
 }
 
 static lrd_page *page_of_slots(const lrd_pool *pool, char *slots) {
@@ -62,33 +53,26 @@ static void free_page(const lrd_pool *pool, lrd_page *page) {
 
 void lrd_pool_close(lrd_pool *pool) {
   if (pool->reserve) free_page(pool, pool->reserve);
-  lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_relaxed);
+  lrd_directory *directory = LRD_LOAD(&pool->directory);
   for (uint32_t i = 0; i < pool->pages; i++) {
-    if (!directory->slots[i]) continue;
-    free_page(pool, page_of_slots(pool, directory->slots[i]));
+    if (directory->slots[i]) free_page(pool, page_of_slots(pool, directory->slots[i]));
   }
-  while (directory) {
-    lrd_directory *smaller = directory->smaller;
-    lrd_free(directory, sizeof *directory + directory->capacity * sizeof(char *),
-             _Alignof(lrd_directory));
-    directory = smaller;
+  for (lrd_directory *smaller; directory; directory = smaller) {
+    smaller = directory->smaller;
+    free_directory(directory);
   }
 }
 
 static void link_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock) {
-  page->roomier = NULL;
-  page->fuller = pool->with_room;
-  if (pool->with_room) pool->with_room->roomier = page;
+  page->next = pool->with_room;
+  page->link = &pool->with_room;
+  if (page->next) page->next->link = &page->next;
   pool->with_room = page;
 }
 
-static void unlink_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock) {
-  if (page->roomier) {
-    page->roomier->fuller = page->fuller;
-  } else {
-    pool->with_room = page->fuller;
-  }
-  if (page->fuller) page->fuller->roomier = page->roomier;
+static void unlink_page(lrd_page *page) {
+  *page->link = page->next;
+  if (page->next) page->next->link = page->link;
 }
 
 static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
@@ -99,22 +83,21 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
     if (page->free == page->slots) {
       pool->empty_pages--;
       bool wants = pool->mapped >= pages_before_reserve * largest_page;
-      atomic_store_explicit(&pool->wants_reserve, wants, memory_order_relaxed);
+      LRD_STORE(&pool->wants_reserve, wants);
     }
     while (taken < wanted && page->free) {
-      uint32_t id;
-      if (page->free_head != LRD_NIL) {
-        id = page->free_head;
+      uint32_t id = page->free_head;
+      if (id == LRD_NIL) {
+        id = page->number << pool->page_shift | page->fresh++;
+      } else {
         lrd_entry *entry = lrd_pool_entry(pool, id);
         page->free_head = entry->next;
         LRD_UNPOISON(entry, pool->stride);
-      } else {
-        id = page->number << pool->page_shift | page->fresh++;
       }
       page->free--;
       ids[taken++] = id;
     }
-    if (!page->free) unlink_page_locked(pool, page);
+    if (!page->free) unlink_page(page);
   }
   return taken;
 }
@@ -127,11 +110,11 @@ static size_t next_page_bytes(const lrd_pool *pool, size_t mapped) {
   return bytes < least ? least : bytes;
 }
 
-/// Makes room for page number `number` in the directory. `*grown` holds a larger directory that is
-/// used if needed, and is then NULL; false when one is needed and missing.
+/// Makes room in the directory for a page of this number. Uses the larger directory `*grown` if it
+/// is needed, and sets it to NULL. False when one is needed and missing.
 static bool install_directory_locked(lrd_pool *pool, uint32_t number, lrd_directory **grown)
     LRD_REQUIRES(pool->lock) {
-  lrd_directory *current = atomic_load_explicit(&pool->directory, memory_order_relaxed);
+  lrd_directory *current = LRD_LOAD(&pool->directory);
   if (number < current->capacity) return true;
   if (!*grown || (*grown)->capacity <= number) return false;
   memcpy((*grown)->slots, current->slots, current->capacity * sizeof(char *));
@@ -141,64 +124,51 @@ static bool install_directory_locked(lrd_pool *pool, uint32_t number, lrd_direct
   return true;
 }
 
-static void free_directory(lrd_directory *directory) {
-  if (!directory) return;
-  lrd_free(directory, sizeof *directory + directory->capacity * sizeof(char *),
-           _Alignof(lrd_directory));
-}
-
-/// A page in no list yet; NULL without memory. `prefault`: its memory is there, too.
+/// A page in no list yet; NULL without memory. `prefault`: the system provides its memory now.
 static lrd_page *create_page(const lrd_pool *pool, size_t bytes, bool prefault) {
   lrd_page *page = lrd_alloc(bytes, alignment_of_pages(pool));
   if (!page) return NULL;
   if ((uint64_t)(uintptr_t)page >> LRD_ADDRESS_BITS) {
-    // An allocator that keeps marks in the upper bits of addresses: tables have no room for them.
+    // The allocator keeps marks in the upper bits of addresses. Tables have no room for them.
     lrd_free(page, bytes, alignment_of_pages(pool));
     return NULL;
   }
   if (prefault) lrd_prefault(page, bytes);
   memset(page, 0, sizeof *page);
   page->bytes = bytes;
-  page->slots = slots_in(pool, bytes);
-  page->free = page->slots;
+  page->slots = page->free = slots_in(pool, bytes);
   page->free_head = LRD_NIL;
   return page;
 }
 
-/// Adds a page with room. False without memory, or with all page numbers in use.
+/// Adds a page with room. Without memory, or with all page numbers in use, frees it: false.
 static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock) {
   lrd_directory *grown = NULL;
   bool added = false;
   for (;;) {
     lrd_lock_acquire(&pool->lock);
-    uint32_t number = pool->free_number != LRD_NIL ? pool->free_number : pool->pages;
+    uint32_t number = pool->holes ? 0 : pool->pages;
+    while (number < pool->pages && LRD_LOAD(&pool->directory)->slots[number]) number++;
     bool numbered = number <= (LRD_NIL >> pool->page_shift) - 1;
-    if (numbered && install_directory_locked(pool, number, &grown)) {
-      lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_relaxed);
-      if (number == pool->free_number) {
-        pool->free_number = LRD_NIL;
-        for (uint32_t i = 0; i < pool->pages; i++) {
-          if (!directory->slots[i] && i != number) pool->free_number = i;
-        }
-      } else {
-        pool->pages++;
-      }
+    added = numbered && install_directory_locked(pool, number, &grown);
+    if (added) {
+      bool reused = number < pool->pages;
+      pool->holes -= reused;
+      pool->pages += !reused;
       page->number = number;
-      directory->slots[number] = (char *)page + pool->first_slot;
+      LRD_LOAD(&pool->directory)->slots[number] = (char *)page + pool->first_slot;
       pool->mapped += page->bytes;
       pool->empty_pages++;
       link_page_locked(pool, page);
-      added = true;
     }
     lrd_lock_release(&pool->lock);
     if (added || !numbered) break;
     free_directory(grown);
-    uint32_t capacity = 2 * (number + 1);
-    grown = lrd_alloc_zeroed(sizeof *grown + capacity * sizeof(char *), _Alignof(lrd_directory));
+    grown = create_directory(2 * (number + 1));
     if (!grown) break;
-    grown->capacity = capacity;
   }
   free_directory(grown);
+  if (!added) free_page(pool, page);
   return added;
 }
 
@@ -212,11 +182,7 @@ uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
     lrd_lock_release(&pool->lock);
     if (taken) return taken;
     if (!page) page = create_page(pool, next_page_bytes(pool, mapped), false);
-    if (!page) return 0;
-    if (!install_page(pool, page)) {
-      free_page(pool, page);
-      return 0;
-    }
+    if (!page || !install_page(pool, page)) return 0;
   }
 }
 
@@ -224,25 +190,23 @@ bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
   if (!atomic_exchange_explicit(&pool->wants_reserve, false, memory_order_relaxed)) return false;
   lrd_lock_acquire(&pool->lock);
   size_t mapped = pool->mapped;
-  bool has_reserve = pool->reserve || pool->empty_pages;
+  bool wanted = !pool->reserve && !pool->empty_pages && mapped / pool->stride < slots_most;
   lrd_lock_release(&pool->lock);
-  if (has_reserve || mapped / pool->stride >= slots_most) return false;
-  lrd_page *page = create_page(pool, next_page_bytes(pool, mapped), true);
+  lrd_page *page = wanted ? create_page(pool, next_page_bytes(pool, mapped), true) : NULL;
   if (!page) return false;
   lrd_lock_acquire(&pool->lock);
   LRD_ASSERT(!pool->reserve);
-  has_reserve = pool->empty_pages;
-  if (!has_reserve) pool->reserve = page;
+  wanted = !pool->empty_pages;
+  if (wanted) pool->reserve = page;
   lrd_lock_release(&pool->lock);
-  if (has_reserve) free_page(pool, page);
-  return !has_reserve;
+  if (!wanted) free_page(pool, page);
+  return wanted;
 }
 
-/// Puts one slot back; returns its page when that became empty and is to be freed.
+/// Puts one slot back. Returns its page if that is empty now and must be freed.
 static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->lock) {
-  lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_relaxed);
-  char *slots = directory->slots[id >> pool->page_shift];
-  lrd_page *page = page_of_slots(pool, slots);
+  lrd_directory *directory = LRD_LOAD(&pool->directory);
+  lrd_page *page = page_of_slots(pool, directory->slots[id >> pool->page_shift]);
   lrd_entry *entry = lrd_pool_entry(pool, id);
   entry->next = page->free_head;
   entry->state = LRD_ENTRY_FREE;
@@ -254,9 +218,9 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
     pool->empty_pages = 1;
     return NULL;
   }
-  unlink_page_locked(pool, page);
+  unlink_page(page);
   directory->slots[page->number] = NULL;
-  pool->free_number = page->number;
+  pool->holes++;
   pool->mapped -= page->bytes;
   return page;
 }
@@ -267,14 +231,13 @@ void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     lrd_page *page = give_locked(pool, ids[i]);
     if (!page) continue;
-    page->fuller = emptied;
+    page->next = emptied;
     emptied = page;
   }
   lrd_lock_release(&pool->lock);
-  while (emptied) {
-    lrd_page *next = emptied->fuller;
+  for (lrd_page *next; emptied; emptied = next) {
+    next = emptied->next;
     free_page(pool, emptied);
-    emptied = next;
   }
 }
 
