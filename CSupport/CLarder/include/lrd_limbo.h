@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_limbo.h — what one shard has removed and a reader may still hold: entries, and old tables.
+/* lrd_limbo.h — entries and tables that one shard has removed and that a reader may still hold.
  *
  *         ticket drawn          fence ended            no hazard names it
  *   fresh ───────────▶ waiting ────────────▶ (scan) ──▶ scanned ──────────▶ destroyed
@@ -8,39 +8,38 @@
  *
  *   fresh     removed since the last ticket was drawn (lrd_grace.h)
  *   waiting   removed before `ticket` was drawn; a fence that begins afterwards covers them all
- *   scan      in the hands of the one thread that reads all hazards; not in the limbo meanwhile
- *   scanned   a scan has read all hazards; `hazards` keeps them for whoever takes an entry out
+ *   scan      one thread has taken it out of the limbo, and reads all hazards
+ *   scanned   all hazards were read; `hazards` keeps them for those who take entries out
  *
- * WHO MOVES AN ENTRY. Every move is made under the shard's lock. A scan reads and compares hazards
- * without it.
- *   to fresh            the thread that removed it
+ * WHO MOVES ENTRIES, always under the shard's lock; a scan reads and compares hazards without it:
+ *   to fresh            the thread that removed the entry
  *   fresh to waiting    a writer, see below; or the background thread's visit
  *   waiting to scan     a writer or a visit, once the ticket has passed
  *   scan to scanned     the same thread
  *   out of scanned      a writer, as many as it has removed; a visit; reclaim(). They destroy it
  *
- * WHO COMPARES. Few hazards are compared when an entry is taken out, so that no write pays for
- * looking at a hundred entries. Scanned entries have the hazards of one scan: writers begin a scan
- * only when there are no scanned entries. A scan that ends beside others, or saw many hazards,
- * compares by itself (lrd_scan_sort()).
+ * WHO COMPARES. Scanned entries have the hazards of one scan, since writers begin a scan only when
+ * there are no scanned entries. If the hazards are few, an entry is compared with them when it is
+ * taken out, so that no write compares a hundred entries. A scan that has seen many hazards, or
+ * ends beside other scanned entries, compares all of its own (lrd_scan_sort()).
  *
- * WHEN WRITERS ACT, where m is the bound on entries, and "too costly" means more than half of the
- * bound on costs:
+ * WHEN WRITERS ACT. m is the bound on entries; "too costly" is more than half the bound on costs.
  *   fresh >= m/4, none waiting                    draw a ticket
  *   fresh >= 3m/8, the ticket has not passed      run a fence, unless another writer does
- *   fresh >= m/4, it has passed, none scanned     scan what waits, and draw a ticket for the rest
+ *   fresh >= m/4, it has passed, none scanned     scan the waiting, draw a ticket for the fresh
  *   scanned > m/2, or too costly                  destroy LRD_DESTROY_STEP more
- *   all together > m, or the rest too costly      run a fence, scan what is fresh or waiting, and
+ *   all together > m, or the rest too costly      run a fence, scan all fresh and waiting, and
  *                                                 destroy down to m/2, LRD_DESTROY_STEP at a time
- * One write runs a fence or a scan, not both, except past the bound. Entries that readers hold count
- * as fresh only once as many others have come.
+ * One write runs a fence or a scan, not both, except past the bound. Entries that a scan found held
+ * by readers count as fresh only once as many others have come.
  *
  * INVARIANTS, checked with the shard's:
  *   L1  All chains hold unlinked entries only, and their counts are right.
- *   L2  What is `waiting` was removed before `ticket` was drawn.
- *   L3  What is `scanned` was removed before a scan that found nobody holding it, or whose hazards
- *       are all in `hazards`.
- * Guard: the shard's lock. fork() loses the thread that had taken on a fence: `fencing` is reset. */
+ *   L2  Waiting entries were removed before `ticket` was drawn.
+ *   L3  Scanned entries were removed before a scan that found no reader holding them, or whose
+ *       hazards are all in `hazards`.
+ * Guard: the shard's lock. fork() resets `fencing`: the thread that had taken on the fence is
+ * gone. */
 #pragma once
 
 #include "lrd_chain.h"
@@ -48,43 +47,41 @@
 
 #pragma clang assume_nonnull begin
 
-/// Bounds on the entries that may be in one shard's limbo, see lrd_limbo_bound().
-enum { LRD_LIMBO_FEW = 256, LRD_LIMBO_MANY = 2048 };
-/// Hazards that scanned entries may have to be compared with.
-enum { LRD_LIMBO_HAZARDS = 16 };
-/// A handful: entries that a change destroys beyond those it removed, while too many are scanned;
-/// and those that a visit takes under one lock.
-enum { LRD_DESTROY_STEP = 4 };
+enum {
+  LRD_LIMBO_FEW = 256, // the least and the greatest bound on entries
+  LRD_LIMBO_MANY = 2048,
+  LRD_LIMBO_HAZARDS = 16, // that scanned entries are compared with at most
+  LRD_DESTROY_STEP = 4,   // entries a change destroys beyond its own, or a visit under one lock
+};
 
 typedef struct lrd_limbo {
   lrd_chain fresh;
   lrd_chain scanned;
   uintptr_t hazards[LRD_LIMBO_HAZARDS];
   uint32_t hazard_count;
-  uint32_t held; // entries of `fresh` that a scan found in readers' hands
+  uint32_t held; // entries of `fresh` that a scan found held by readers
   bool fencing;  // a writer has taken on the fence for `ticket`
-  bool busy;     // writers remove so much that the background thread need not help
+  bool busy;     // writers have removed many entries since the last visit and clean up themselves
   lrd_chain waiting;
   uint64_t ticket;
-  uint64_t visited; // how many entries the shard had ever removed at the last visit
+  uint64_t visited; // entries that the shard had ever removed at the last visit
   lrd_table *_Nullable tables;
 } lrd_limbo;
 
-/// What was taken out of a limbo, to be looked for among all hazards.
+/// Entries and tables taken out of a limbo, to be compared with all hazards.
 typedef struct lrd_scan {
-  lrd_chain entries; // once sorted, those that nobody holds
+  lrd_chain entries; // once sorted, those that no reader holds
   lrd_chain held;    // those that a hazard names
   lrd_table *_Nullable tables;
-  bool fenced; // a fence has ended since all of this was removed
-  bool urgent; // the limbo was past its bound: sort, and destroy down to half of that
+  bool fenced; // a fence that began after the removals has ended
+  bool urgent; // the limbo was past its bound: sort, and destroy down to half of it
   bool sorted;
 } lrd_scan;
 
-/// The pointers that readers had published at one moment (lrd_hazards.h).
-struct lrd_hazards;
+struct lrd_hazards; // the pointers that readers had published at one moment (lrd_hazards.h)
 
-/// What may be in the limbo of a shard with `count` entries: a sixteenth of them, within bounds; and
-/// a sixteenth of the cost limit, 2^20 without one.
+/// The bound on the limbo of a shard with `count` entries: a sixteenth of them, from 256 to 2,048;
+/// and a sixteenth of the cost limit, 2^20 without one.
 static inline lrd_amount lrd_limbo_bound(uint64_t count, uint64_t cost_limit) {
   uint64_t part = count / 16;
   if (part > LRD_LIMBO_MANY) part = LRD_LIMBO_MANY;
@@ -92,69 +89,69 @@ static inline lrd_amount lrd_limbo_bound(uint64_t count, uint64_t cost_limit) {
   return (lrd_amount){part, cost_limit ? cost_limit / 16 : (uint64_t)1 << 20};
 }
 
-/// True when anything is in the limbo.
+/// True when the scan has anything to do.
+static inline bool lrd_scan_is_due(const lrd_scan *scan) {
+  return scan->entries.head || scan->tables;
+}
+
+/// True when the limbo is not empty.
 static inline bool lrd_limbo_waits_locked(const lrd_limbo *limbo) {
   return limbo->fresh.head || limbo->waiting.head || limbo->scanned.head || limbo->tables;
 }
 
-/// Entries in the limbo.
 static inline uint64_t lrd_limbo_count_locked(const lrd_limbo *limbo) {
   return (uint64_t)limbo->fresh.count + limbo->waiting.count + limbo->scanned.count;
 }
 
-/// True when more is scanned than the shard should keep.
+/// True when more entries are scanned than the shard should keep.
 static inline bool lrd_limbo_is_behind_locked(const lrd_limbo *limbo, lrd_amount bound) {
   return limbo->scanned.count > bound.count / 2 || limbo->scanned.cost > bound.cost / 2;
 }
 
-/// Takes in what was removed, and acts as the table above says: `scan` is to be run when it holds
-/// something. True when the caller is to run a fence.
+/// Takes in removed entries and acts by the table above. The caller must run the `scan` if it is
+/// not empty, and a fence if the answer is true.
 bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound, lrd_scan *scan);
 
-/// For a thread that is the only one registered: `free` gets what it has removed, except what its
-/// own loans hold.
+/// The same for a thread that is the only one registered: `free` gets the entries, except those
+/// that its own loans hold.
 void lrd_limbo_add_alone_locked(lrd_limbo *limbo, lrd_pool *pool, lrd_chain *removed,
                                 lrd_chain *free);
 
-/// Takes in a table that readers may still be inside.
+/// Takes in a table that readers may still be inside. (The table of an empty shard needs none.)
 void lrd_limbo_add_table_locked(lrd_limbo *limbo, lrd_table *table);
 
-/// Draws a ticket for everything fresh. False when nothing waits.
+/// Draws a ticket for all fresh entries. False when no entry waits then.
 bool lrd_limbo_draw_locked(lrd_limbo *limbo);
 
-/// Gives the tables to a scan.
+/// These give to a scan: the tables; the tables and, if their ticket has passed and the shard is
+/// not busy, the waiting entries; everything.
 void lrd_limbo_scan_tables_locked(lrd_limbo *limbo, lrd_scan *scan);
-
-/// Gives the tables to a scan, and what waits if its ticket has passed and writers do not turn it
-/// over themselves.
 void lrd_limbo_scan_passed_locked(lrd_limbo *limbo, lrd_scan *scan);
-
-/// Gives everything to a scan.
 void lrd_limbo_scan_all_locked(lrd_limbo *limbo, lrd_scan *scan);
 
-/// Runs the fence where one is still needed, reads all hazards, and frees the tables that no reader
-/// is inside. No lock is held. Discard `hazards` afterwards.
+/// Runs a fence if the scan still needs one, reads all hazards, and frees the tables that no reader
+/// is inside. Needs all locks free. The caller discards `hazards` afterwards.
 void lrd_scan_run(lrd_scan *scan, struct lrd_hazards *hazards);
 
-/// Compares the entries with what lrd_scan_run() has read. No lock is held.
+/// Compares the entries with the hazards that lrd_scan_run() has read. Needs all locks free.
 void lrd_scan_sort(lrd_scan *scan, const struct lrd_hazards *hazards, lrd_pool *pool);
 
-/// Ends a scan: its entries are scanned, and those that readers hold are fresh again. False when the
-/// scan must be sorted first: then nothing has changed.
+/// Ends a scan: entries that readers hold are fresh again, the others are scanned. False when the
+/// scan must be sorted first; nothing has changed then.
 bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const struct lrd_hazards *hazards);
 
-/// Takes up to `most` scanned entries that nobody holds. Starts loading what destroying the following
-/// one will touch, its `references` too.
+/// Takes up to `most` scanned entries that no reader holds. Begins to load the entry that will be
+/// next, with its `references`.
 void lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool, const lrd_references *references,
                            uint32_t most, lrd_chain *free);
 
-/// Puts entries that nobody holds before all others that are scanned. They are destroyed first, so
-/// that a tree of destructions that insert others keeps its branches waiting, not its breadth.
+/// Puts free entries before all other scanned ones. If each destruction inserts others, a tree of
+/// destructions is then walked depth first, and few of its entries wait at a time.
 void lrd_limbo_put_first_locked(lrd_limbo *limbo, lrd_chain *free);
 
-/// Notes, for a visit, how much was removed since the one before. True when writers turn over what
-/// waits. The background thread had better not touch that: what it destroys goes to another
-/// thread's allocator, and its fence interrupts the writers.
+/// Notes, for a visit, how much was removed since the last one. True when the shard is busy: its
+/// writers clean up themselves. A visit then leaves the entries alone: memory that it frees would
+/// go to another thread's allocator cache, and its fence would interrupt the writers.
 bool lrd_limbo_note_visit_locked(lrd_limbo *limbo, uint64_t removed_ever, lrd_amount bound);
 
 /// Stops the process when an invariant is broken.

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_thread.h — one record per thread that uses a cache: its hazards, where reclaimers look.
+/* lrd_thread.h — a record of each thread that uses a cache: its hazards, which scans read.
  *
- *   lrd_self ─▶ record   hazards[0] … top[-1]  held by loans that are still out
- *                        top[0], top[1]        used by the lookup that runs now
+ *   lrd_self ─▶ record   hazards[0] … top[-1]  loans that are pinned
+ *                        top[0], top[1]        for the lookup that runs now
  *
  * HAZARD POINTERS (Maged Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects",
  * IEEE TPDS 15(6), 2004) with an asymmetric fence. A reader
- *     loads a pointer · stores it in its slot · lrd_fence_light() · loads the pointer again
- * and may follow it if it has not changed. A reclaimer
- *     removes the pointer · lrd_fence_heavy() · reads every slot
- * and destroys what no slot holds. Either the reader's store is before the heavy fence and the
- * reclaimer sees it, or the reader's second load is after it and sees the pointer gone.
+ *     loads a pointer · stores it in a hazard · lrd_fence_light() · loads the pointer again
+ * and may follow it if it has not changed. A writer or a visit
+ *     removes the pointer · lrd_fence_heavy() · reads every hazard (a scan)
+ * and destroys what no hazard names. If the reader stored before the heavy fence, the scan sees the
+ * hazard. Otherwise the reader's second load comes after the fence and sees the pointer gone.
  *
- * Every store to a slot is a release and the reclaimer's load an acquire: whatever value it reads,
- * all that the reader did under the slot's earlier values happens before the destruction.
+ * Every store to a hazard is a release, and the scan's load is an acquire. Whatever value the scan
+ * reads, everything that the reader did under earlier values happens before the destruction.
  *
- * Records are never freed, only reused, so the list may be walked without a lock. A thread's record
- * is given back by a thread-exit hook; a later use by the same thread takes one again.
+ * Records are never freed, only reused, so the list of them may be walked without a lock. A hook
+ * gives the record back when the thread ends. If the thread then uses a cache again, it takes
+ * another.
  *
  * FIELDS
- *   hazards        written by the owner (release), read by reclaimers (acquire)
+ *   hazards        written by the owner (release), read by scans (acquire)
  *   top            owner only
- *   index          constant; numbers the record's place in every cache's table of lanes
+ *   index          constant: the index of the thread's lane in every cache
  *   used           guard: the registry's lock
- *   next           constant once published through the registry's head (release / acquire) */
+ *   next           constant once published through the list's head (release / acquire) */
 #pragma once
 
 #include "lrd_platform.h"
 
 #pragma clang assume_nonnull begin
 
-/// Loans one thread may hold at a time by hazards; deeper ones are served by a copy.
+/// Loans that one thread may hold at a time; further lookups copy the value.
 #define LRD_LOANS 32
-/// Slots above them for a lookup itself: one, and one more for the second table while one moves.
+/// Hazards above them for the lookup: one, and another for the second table while one moves.
 #define LRD_OWN_HAZARDS 2
 
 typedef struct lrd_hazard {
@@ -48,39 +49,33 @@ typedef struct lrd_thread {
   struct lrd_thread *_Nullable next;
 } lrd_thread;
 
-/// The calling thread's record; NULL before its first use of a cache and after its exit hook, and
-/// on Darwin once the ending thread's variables are gone.
-#if defined(__ELF__)
-extern _Thread_local lrd_thread *_Nullable lrd_self __attribute__((tls_model("initial-exec")));
-#else
-extern _Thread_local lrd_thread *_Nullable lrd_self;
-#endif
+/// The calling thread's record. NULL before its first use of a cache, after its exit hook, and on
+/// Darwin once the ending thread has lost its variables.
+extern _Thread_local lrd_thread *_Nullable lrd_self LRD_INITIAL_EXEC;
 
 /// Gives the calling thread a record, or finds the one it has. False without memory: the caller
 /// then reads under the lock.
 bool lrd_thread_register(void) LRD_COLD;
 
-/// Has `hook` called, on the ending thread, before a thread's record is given back.
+/// Sets the function that is called on an ending thread before its record is given back.
 void lrd_thread_set_exit_hook(void (*hook)(lrd_thread *thread));
 
-/// Gives the calling thread's record back, as its exit would.
+/// Gives the calling thread's record back, as at its end.
 void lrd_thread_unregister(void);
 
-/// True when no other thread has a record, so that nothing removed can be in a reader's hand but
-/// the caller's own. The caller must have removed what it asks for before the call:
-/// lrd_fence_light() inside stands between, its partner is the heavy fence at the end of
-/// lrd_thread_register().
+/// True when no other thread has a record: only the caller's own loans can hold what it has removed
+/// before the call. The lrd_fence_light() after the removal pairs with the heavy fence at the end
+/// of lrd_thread_register().
 bool lrd_thread_is_solitary(void);
 
-/// Calls `visit` with every pointer in any hazard, entries and tables, of all threads.
-/// lrd_fence_heavy() must have run between the removal of what is asked for and this call, here or
-/// elsewhere (lrd_grace.h).
+/// Calls `visit` with every hazard of all threads, entries and tables. For pointers that were
+/// removed before a heavy fence, of this or another thread (lrd_grace.h), that has ended.
 void lrd_thread_visit_hazards(void (*visit)(void *context, uintptr_t pointer), void *context);
 
-/// True when one of the calling thread's own slots holds `pointer`.
+/// True when a hazard of the calling thread names `pointer`.
 bool lrd_thread_owns_hazard(uintptr_t pointer);
 
-/// Around fork(): keeps the registry still, lets it go, and in the child forgets all other threads.
+/// Around fork(): lock the registry, unlock it, and in the child forget all other threads.
 void lrd_thread_before_fork(void);
 void lrd_thread_after_fork_parent(void);
 void lrd_thread_after_fork_child(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_hazards.h — the pointers that readers had published at one moment: what a scan reads.
+/* lrd_hazards.h — the hazards that a scan has read: the pointers of all readers at one moment.
  *
- * A filter answers most questions by one bit. Guard: belongs to the thread that gathered it. */
+ * A filter answers most questions by one bit. Guard: the thread that gathered them owns them. */
 #pragma once
 
 #include "lrd_base.h"
@@ -16,17 +16,17 @@ typedef struct lrd_hazards {
   uintptr_t *pointers;
   size_t count;
   size_t capacity;
-  bool overflowed; // no memory for all of them: everything counts as named
+  bool overflowed; // no memory for all: every pointer that passes the filter counts as named
 } lrd_hazards;
 
-/// Reads the hazards of all threads. What they say of a removed pointer is right if a heavy fence
-/// has begun and ended between its removal and this call.
+/// Reads the hazards of all threads. Correct for pointers that were removed before a heavy fence
+/// that has begun and ended before this call.
 void lrd_hazards_gather(lrd_hazards *hazards);
 
-/// True when a reader had published `candidate`.
+/// True when a reader may have published `candidate`.
 bool lrd_hazards_name(const lrd_hazards *hazards, const void *candidate);
 
-/// Frees what gathering has allocated.
+/// Frees the memory that gathering has allocated.
 void lrd_hazards_discard(lrd_hazards *hazards);
 
 #pragma clang assume_nonnull end

@@ -8,6 +8,7 @@
 #include <string.h>
 
 void lrd_limbo_add_table_locked(lrd_limbo *limbo, lrd_table *table) {
+  if (table == &lrd_table_empty) return;
   table->retired_next = limbo->tables;
   limbo->tables = table;
 }
@@ -22,13 +23,9 @@ bool lrd_limbo_draw_locked(lrd_limbo *limbo) {
   return limbo->waiting.head;
 }
 
-static bool is_empty(const lrd_scan *scan) {
-  return !scan->entries.head && !scan->tables;
-}
-
-/// Gives a chain to a scan. `passed`: after the grace period that it needs.
+/// Gives a chain to a scan. `passed`: the grace period of its entries has ended.
 static void hand_over(lrd_scan *scan, lrd_chain *chain, bool passed) {
-  scan->fenced = passed && (is_empty(scan) || scan->fenced);
+  scan->fenced = passed && (scan->fenced || !lrd_scan_is_due(scan));
   lrd_chain_append(&scan->entries, chain);
 }
 
@@ -36,7 +33,7 @@ static bool has_passed(const lrd_limbo *limbo) {
   return limbo->waiting.head && lrd_grace_has_passed(&lrd_grace_periods, limbo->ticket);
 }
 
-/// Gives what was not scanned yet to a scan.
+/// Gives everything that was not scanned yet to a scan.
 static void hand_over_rest(lrd_limbo *limbo, lrd_scan *scan) {
   hand_over(scan, &limbo->waiting, false);
   hand_over(scan, &limbo->fresh, false);
@@ -51,7 +48,7 @@ static bool is_past(const lrd_limbo *limbo, uint64_t fresh, lrd_amount bound) {
 
 bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound, lrd_scan *scan) {
   lrd_chain_append(&limbo->fresh, removed);
-  // Entries seen in readers' hands are not worth another scan until as many more have come.
+  // Entries that readers hold are not worth another scan until as many others have come.
   if (limbo->fresh.count <= 2 * limbo->held) return false;
   uint64_t fresh = limbo->fresh.count - 2 * limbo->held;
   if (is_past(limbo, fresh, bound)) {
@@ -76,15 +73,14 @@ void lrd_limbo_add_alone_locked(lrd_limbo *limbo, lrd_pool *pool, lrd_chain *rem
   bool lends = lrd_self && lrd_self->top != lrd_self->hazards;
   if (!lends) {
     lrd_chain_append(free, removed);
-    // Left from a time with more threads: those are gone, and with them their loans.
+    // Entries from a time with more threads. These are gone, and so are their loans.
     lrd_chain_append(&limbo->scanned, &limbo->fresh);
     lrd_chain_append(&limbo->scanned, &limbo->waiting);
     limbo->held = 0;
     limbo->hazard_count = 0;
   }
   for (lrd_entry *entry; (entry = lrd_chain_take(removed, pool));) {
-    bool lent = lrd_thread_owns_hazard((uintptr_t)entry);
-    lrd_chain_add(lent ? &limbo->fresh : free, entry);
+    lrd_chain_add(lrd_thread_owns_hazard((uintptr_t)entry) ? &limbo->fresh : free, entry);
   }
 }
 
@@ -110,8 +106,8 @@ void lrd_limbo_scan_all_locked(lrd_limbo *limbo, lrd_scan *scan) {
 }
 
 void lrd_scan_run(lrd_scan *scan, lrd_hazards *hazards) {
-  // All that is scanned was removed before this fence, or before one that has ended; its partner is
-  // the light fence behind every hazard that a reader publishes.
+  // Everything in the scan was removed before this fence, or before one that has ended. The partner
+  // of the fence is the light fence after every hazard that a reader publishes.
   if (!scan->fenced) lrd_grace_fence();
   lrd_hazards_gather(hazards);
   lrd_table *held = NULL;
@@ -137,12 +133,10 @@ void lrd_scan_sort(lrd_scan *scan, const lrd_hazards *hazards, lrd_pool *pool) {
 }
 
 bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const lrd_hazards *hazards) {
-  // Entries that are not sorted need the hazards of their own scan, and no others beside them.
+  // Entries that are not sorted need the hazards of their own scan, and only those.
   bool adopts = !scan->sorted && scan->entries.head;
-  if (adopts &&
-      (limbo->scanned.head || hazards->overflowed || hazards->count > LRD_LIMBO_HAZARDS)) {
-    return false;
-  }
+  bool many = hazards->overflowed || hazards->count > LRD_LIMBO_HAZARDS;
+  if (adopts && (limbo->scanned.head || many)) return false;
   if (!limbo->scanned.head) limbo->hazard_count = adopts ? (uint32_t)hazards->count : 0;
   if (adopts) memcpy(limbo->hazards, hazards->pointers, hazards->count * sizeof *limbo->hazards);
   if (scan->urgent) {
@@ -152,23 +146,11 @@ bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const lrd_hazards
   }
   limbo->held += scan->held.count;
   lrd_chain_append(&limbo->fresh, &scan->held);
-  while (scan->tables) {
-    lrd_table *table = scan->tables;
-    scan->tables = table->retired_next;
-    lrd_limbo_add_table_locked(limbo, table);
+  for (lrd_table *next; scan->tables; scan->tables = next) {
+    next = scan->tables->retired_next;
+    lrd_limbo_add_table_locked(limbo, scan->tables);
   }
   return true;
-}
-
-/// Starts loading what destroying an entry will touch. The entry itself is on its way since the one
-/// before it was next.
-static void prefetch_destruction(lrd_pool *pool, const lrd_references *references,
-                                 const lrd_entry *next) {
-  for (uint32_t i = 0; i < references->count; i++) {
-    LRD_PREFETCH((const void *)(uintptr_t)lrd_entry_refers_to(next, references->at[i]));
-  }
-  const lrd_entry *then = lrd_chain_next(pool, next);
-  if (then) LRD_PREFETCH(then);
 }
 
 static bool is_named(const lrd_limbo *limbo, const lrd_entry *entry) {
@@ -182,7 +164,12 @@ void lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool, const lrd_reference
                            uint32_t most, lrd_chain *free) {
   while (most && limbo->scanned.head) {
     lrd_entry *entry = lrd_chain_take(&limbo->scanned, pool);
-    if (limbo->scanned.head) prefetch_destruction(pool, references, limbo->scanned.head);
+    const lrd_entry *next = limbo->scanned.head;
+    if (next) {
+      lrd_entry_prefetch_references(next, references);
+      const lrd_entry *then = lrd_chain_next(pool, next);
+      if (then) LRD_PREFETCH(then);
+    }
     if (LRD_UNLIKELY(is_named(limbo, entry))) {
       limbo->held++;
       lrd_chain_add(&limbo->fresh, entry);

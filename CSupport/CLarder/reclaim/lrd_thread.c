@@ -24,7 +24,7 @@ static pthread_key_t exit_hook;
 static bool exit_hook_ready;
 
 static void on_thread_exit(void *record) {
-  // Darwin takes a thread's variables away before it calls destructors of keys made later.
+  // Darwin frees a thread's variables before it calls the destructors of later keys.
   LRD_ASSERT(!lrd_self || lrd_self == record);
   lrd_self = record;
   lrd_thread_unregister();
@@ -34,14 +34,27 @@ static void make_exit_hook(void) {
   exit_hook_ready = pthread_key_create(&exit_hook, on_thread_exit) == 0;
 }
 
-static lrd_thread *take_unused_record(void) LRD_REQUIRES(registry) {
-  lrd_thread *record = atomic_load_explicit(&first_record, memory_order_relaxed);
+static lrd_thread *find_unused_record(void) LRD_REQUIRES(registry) {
+  lrd_thread *record = LRD_LOAD(&first_record);
   while (record && record->used) record = record->next;
   return record;
 }
 
-/// Finds the record of a thread without its variables, which is in the destructor of another key.
-/// Another thread may be making the key.
+static void clear_hazards(lrd_thread *record) {
+  for (int i = 0; i < LRD_LOANS + LRD_OWN_HAZARDS; i++) {
+    atomic_store_explicit(&record->hazards[i].entry, 0, memory_order_release);
+    atomic_store_explicit(&record->hazards[i].table, 0, memory_order_release);
+  }
+}
+
+static void give_back(lrd_thread *record) {
+  lrd_lock_acquire(&registry);
+  record->used = false;
+  lrd_lock_release(&registry);
+}
+
+/// The record of a thread that lost its variables and is in the destructor of another key. Another
+/// thread may be making the key.
 static bool find_record(void) {
   pthread_once(&exit_hook_once, make_exit_hook);
   if (!lrd_self && exit_hook_ready) lrd_self = pthread_getspecific(exit_hook);
@@ -54,7 +67,7 @@ bool lrd_thread_register(void) {
   if (!exit_hook_ready) return false;
   lrd_thread *fresh = NULL;
   lrd_lock_acquire(&registry);
-  lrd_thread *record = take_unused_record();
+  lrd_thread *record = find_unused_record();
   if (!record) {
     lrd_lock_release(&registry);
     fresh = lrd_alloc_zeroed(sizeof *fresh, _Alignof(lrd_thread));
@@ -62,7 +75,7 @@ bool lrd_thread_register(void) {
     lrd_lock_acquire(&registry);
     record = fresh;
     record->index = records++;
-    record->next = atomic_load_explicit(&first_record, memory_order_relaxed);
+    record->next = LRD_LOAD(&first_record);
     // Pairs with the acquire in lrd_thread_visit_hazards(): the record's fields come with it.
     atomic_store_explicit(&first_record, record, memory_order_release);
   }
@@ -70,14 +83,12 @@ bool lrd_thread_register(void) {
   record->top = record->hazards;
   lrd_lock_release(&registry);
   if (pthread_setspecific(exit_hook, record) != 0) {
-    lrd_lock_acquire(&registry);
-    record->used = false;
-    lrd_lock_release(&registry);
+    give_back(record);
     return false;
   }
   atomic_fetch_add_explicit(&registered, 1, memory_order_seq_cst);
-  // Whoever found itself alone before this fence has its removals seen by this thread's lookups;
-  // whoever asks after it sees two threads.
+  // A thread that was alone before this fence: lookups of this thread see what it has removed. A
+  // thread that asks after the fence is not alone.
   lrd_fence_heavy();
   lrd_self = record;
   return true;
@@ -88,17 +99,12 @@ void lrd_thread_unregister(void) {
   if (!record) return;
   if (before_exit) before_exit(record);
   lrd_self = NULL;
-  // A thread that ends inside a loan gives the loan up.
-  for (int i = 0; i < LRD_LOANS + LRD_OWN_HAZARDS; i++) {
-    atomic_store_explicit(&record->hazards[i].entry, 0, memory_order_release);
-    atomic_store_explicit(&record->hazards[i].table, 0, memory_order_release);
-  }
+  clear_hazards(record); // ends loans that are still out
   pthread_setspecific(exit_hook, NULL);
-  // Release: a thread that then finds itself alone destroys what this one has read.
+  // Release, pairs with lrd_thread_is_solitary(): a thread that then is alone destroys what this
+  // one has read.
   atomic_fetch_sub_explicit(&registered, 1, memory_order_release);
-  lrd_lock_acquire(&registry);
-  record->used = false;
-  lrd_lock_release(&registry);
+  give_back(record);
 }
 
 bool lrd_thread_is_solitary(void) {
@@ -122,8 +128,8 @@ bool lrd_thread_owns_hazard(uintptr_t pointer) {
   lrd_thread *record = lrd_self;
   if (!record) return false;
   for (lrd_hazard *hazard = record->hazards; hazard < record->top; hazard++) {
-    if (atomic_load_explicit(&hazard->entry, memory_order_relaxed) == pointer) return true;
-    if (atomic_load_explicit(&hazard->table, memory_order_relaxed) == pointer) return true;
+    if (LRD_LOAD(&hazard->entry) == pointer) return true;
+    if (LRD_LOAD(&hazard->table) == pointer) return true;
   }
   return false;
 }
@@ -138,16 +144,13 @@ void lrd_thread_after_fork_parent(void) LRD_UNCHECKED_LOCKS {
 }
 
 void lrd_thread_after_fork_child(void) LRD_UNCHECKED_LOCKS {
-  lrd_thread *record = atomic_load_explicit(&first_record, memory_order_relaxed);
+  lrd_thread *record = LRD_LOAD(&first_record);
   for (; record; record = record->next) {
     if (record == lrd_self) continue;
     record->used = false;
-    for (int i = 0; i < LRD_LOANS + LRD_OWN_HAZARDS; i++) {
-      atomic_store_explicit(&record->hazards[i].entry, 0, memory_order_relaxed);
-      atomic_store_explicit(&record->hazards[i].table, 0, memory_order_relaxed);
-    }
+    clear_hazards(record);
   }
-  atomic_store_explicit(&registered, lrd_self ? 1 : 0, memory_order_relaxed);
+  LRD_STORE(&registered, lrd_self ? 1 : 0);
   lrd_platform_after_fork();
   lrd_lock_reset(&registry);
 }
