@@ -7,41 +7,37 @@
 #include "lrd_growth.h"
 #include "lrd_hazards.h"
 
-static const uint64_t shortest_nap = 1000000;  // 1 ms: gathers what a burst of writes leaves
-static const uint64_t longest_nap = 100000000; // 0.1 s: while readers hold on to entries
+static const uint64_t shortest_nap = 1000000;  // 1 ms: one visit then serves a burst of writes
+static const uint64_t longest_nap = 100000000; // 0.1 s: while readers hold entries
 
-/// Buckets moved under one lock.
-enum { buckets_per_slice = 32 };
-/// Tries to bring in what was allocated.
-enum { supply_tries = 1000 };
-/// Slots in use besides those of entries, and a 64th more: free slots of threads, and the limbo's.
-enum { slots_besides = 4096 };
-/// A visit moves at most this many slices of a shard's table.
-enum { slices_per_visit = 256 };
+enum {
+  buckets_per_slice = 32, // moved under one lock
+  slices_per_visit = 256, // of one shard's table
+  supply_tries = 1000,    // of the lock, to bring in a supply
+  slots_besides = 4096,   // used by the limbo and free in lanes; a 64th of the limit comes on top
+};
 
 static void nap(uint64_t nanoseconds) {
   static _Atomic(uint32_t) never;
   lrd_park(&never, 0, nanoseconds);
 }
 
-/// What a slice of work on a table leaves.
+/// What a slice of work on a table has come to.
 typedef enum slice {
-  SLICE_DONE,   // the table is as it should be
-  SLICE_MOVING, // it has more buckets to move: take the next slice
-  SLICE_LEFT,   // it is left to writers, memory for it came too late, or pages were wanted
-  SLICE_BUSY,   // the lock was busy: its holder knows of the request
+  SLICE_DONE,   // the table has the right size and does not move
+  SLICE_MOVING, // more buckets must move: take the next slice
+  SLICE_LEFT,   // left to writers, or a supply came too late, or a page was made: visit again soon
+  SLICE_BUSY,   // the lock was busy: its holder will ask for a visit
 } slice;
 
-/// What a visit leaves. MORE_TO_DO: come back soon. LATER: a reader holds entries, or a lock was
-/// busy.
+/// What a visit has come to. MORE_TO_DO: visit again soon. LATER: a reader holds entries, or a lock
+/// was busy.
 typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
 
-/// Draws a ticket for what is fresh in all shards, unless their writers look after it or their
-/// locks are busy. One fence then serves them all.
+/// Draws tickets for fresh entries in all shards that are not busy, and runs one fence for all.
 static void fence_all(lrd_cache *cache) {
   bool waits = false;
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    lrd_shard *shard = &cache->shards[i];
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     if (!lrd_lock_try_or_mark(&shard->lock)) continue;
     lrd_amount bound = lrd_garbage_bound_locked(cache, shard);
     bool busy = lrd_limbo_note_visit_locked(&shard->limbo, shard->unlinked, bound);
@@ -51,13 +47,13 @@ static void fence_all(lrd_cache *cache) {
   if (waits) lrd_grace_fence();
 }
 
-/// Makes the pool's reserve page, if the pool wants one and the cache may need it: true when it has.
+/// Makes the pool's reserve page if the pool wants one and the cache may need it. True if so.
 static bool tidy_pool(lrd_cache *cache) {
   uint64_t limit = lrd_cache_count_limit(cache);
   return lrd_pool_prepare(&cache->pool, limit ? limit + limit / 64 + slots_besides : UINT64_MAX);
 }
 
-/// Insertions into any shard want pages while a table is being made for one.
+/// The context of make_page(): insertions may want a page while a table is made.
 typedef struct making {
   lrd_cache *cache;
   bool made_page;
@@ -68,8 +64,8 @@ static void make_page(void *context) {
   making->made_page |= tidy_pool(making->cache);
 }
 
-/// Takes the lock for what was allocated without it, which is too dear to throw away for a busy
-/// moment; no longer than some thousand insertions take.
+/// Takes the lock to bring in a supply, which is too expensive to drop because the lock was busy
+/// for a moment. Tries for no longer than some thousand insertions take.
 static bool try_for_supply(lrd_shard *shard) LRD_TRY_ACQUIRE(true, shard->lock) {
   for (int i = 0; i < supply_tries; i++) {
     if (lrd_lock_try(&shard->lock)) return true;
@@ -78,18 +74,18 @@ static bool try_for_supply(lrd_shard *shard) LRD_TRY_ACQUIRE(true, shard->lock) 
   return lrd_lock_try_or_mark(&shard->lock);
 }
 
-/// True when writers have moved buckets of a growing table since the thread had it last. Then it is
-/// left to them: they are done before it is full, and would wait for whoever moves more. A table
-/// that shrinks is far too large until it has moved, however slowly writers go.
+/// True when writers have moved buckets of a growing table since the last slice. The table is then
+/// left to them: they finish before the new one is full, and would only wait for this thread. A
+/// table that shrinks is not left to them: it is far too large until all of it has moved.
 static bool writers_move_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
   bool grows = next && next->buckets > root->buckets && !lrd_growth_is_oversized_locked(shard);
   return grows && root->moved != shard->moved_seen;
 }
 
-/// Takes one bounded slice of work on a shard's tables: moves and shrinks them, and makes the
-/// successor of a large one. With `scan`, once for each visit, gives the limbo's tables and what waits
-/// there to it.
+/// Takes one slice of work on a shard's tables: moves and shrinks them, and makes the successor of
+/// a large one. The first slice of a visit has a `scan`, which gets what
+/// lrd_limbo_scan_passed_locked() gives it.
 static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
   lrd_supply supply = {0};
   making making = {.cache = cache};
@@ -105,29 +101,30 @@ static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
       return making.made_page ? SLICE_LEFT : SLICE_BUSY;
     }
     if (fetched) lrd_growth_tidy_locked(shard, buckets_per_slice, &supply);
-    // What was not used came too late or will never do: no reason to go on at once.
+    // A supply that was not used came too late, or does not fit: no reason to go on at once.
     tidied = fetched && supply.given == LRD_SUPPLY_NONE;
   }
   shard->moved_seen = lrd_shard_root_locked(shard)->moved;
   bool wrong = lrd_growth_moves_locked(shard) || lrd_growth_is_oversized_locked(shard);
   if (scan) lrd_limbo_scan_passed_locked(&shard->limbo, scan);
   lrd_shard_leave(cache, shard);
-  // Writers have moved on with some of their own memory, and may stop.
+  // Writers have brought a supply of their own. They may stop before the table has moved.
   bool late = wrong && supply.given != LRD_SUPPLY_NONE;
   lrd_supply_drop(&supply);
   if (tidied && !theirs && wrong) return SLICE_MOVING;
   return theirs || late || making.made_page ? SLICE_LEFT : SLICE_DONE;
 }
 
-/// Scans what was taken from the shard's limbo and returns it. True when a reader holds something.
+/// Runs a scan and returns it to the shard's limbo. True when a reader holds an entry or a table.
 static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
-  if (!scan->entries.head && !scan->tables) return false;
+  if (!lrd_scan_is_due(scan)) return false;
   lrd_hazards hazards;
   lrd_scan_run(scan, &hazards);
   lrd_scan_sort(scan, &hazards, &cache->pool);
   bool held = scan->held.head || scan->tables;
   while (!lrd_lock_try_or_mark(&shard->lock)) {
-    // Nobody waits for what is free. What is held has to go back, however long that takes.
+    // Free entries can be destroyed here. Those that readers hold must go back, however long it
+    // takes.
     lrd_garbage garbage = {.free = scan->entries};
     lrd_garbage_destroy_free(cache, &garbage);
     scan->entries = (lrd_chain){0};
@@ -143,9 +140,9 @@ static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
   return held;
 }
 
-/// Destroys what is scanned, a handful between two tries of the lock, so that reclaim() and the end
-/// of the cache find nearly all of it in the shard. LATER: the lock was busy, or something is not scanned
-/// yet. MORE_TO_DO: writers turn over what waits, and may stop.
+/// Destroys scanned entries, LRD_DESTROY_STEP at a time: reclaim() and the end of the cache find
+/// the others in the limbo. LATER: the lock was busy, or entries are not scanned yet. MORE_TO_DO:
+/// the shard is busy, and its writers may stop.
 static progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
   for (;;) {
     lrd_garbage garbage = {0};
@@ -163,7 +160,7 @@ static progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
   }
 }
 
-/// Works on one shard, in slices between which the lock is free.
+/// Visits one shard. The lock is free between the slices.
 static progress visit_shard(lrd_cache *cache, lrd_shard *shard) {
   lrd_scan scan = {0};
   slice slice = tidy(cache, shard, &scan);
@@ -175,12 +172,12 @@ static progress visit_shard(lrd_cache *cache, lrd_shard *shard) {
     slice = tidy(cache, shard, NULL);
   }
   if (slice == SLICE_BUSY) return LATER;
-  // A table that has moved to its end is in the limbo by now.
+  // A table that has moved completely is in the limbo by now.
   if (moves || slice == SLICE_LEFT || destroyed == MORE_TO_DO) return MORE_TO_DO;
   return held || destroyed == LATER ? LATER : DONE;
 }
 
-/// What is left after two parts of a visit.
+/// What two parts of a visit have come to together.
 static progress worse(progress a, progress b) {
   return a == DONE || b == MORE_TO_DO ? b : a;
 }
@@ -188,16 +185,12 @@ static progress worse(progress a, progress b) {
 static progress visit(lrd_cache *cache) {
   progress left = DONE;
   fence_all(cache);
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    // Whoever took the last page up will want the next one soon, too.
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    // A pool that wanted this page will want the next one soon.
     if (tidy_pool(cache)) left = MORE_TO_DO;
-    left = worse(left, visit_shard(cache, &cache->shards[i]));
+    left = worse(left, visit_shard(cache, shard));
   }
   return left;
-}
-
-static lrd_cache *cache_of(lrd_request *request) {
-  return (lrd_cache *)(void *)((char *)request - offsetof(lrd_cache, request));
 }
 
 void lrd_visit_run(void) {
@@ -212,13 +205,13 @@ void lrd_visit_run(void) {
     progress left = DONE;
     for (; request; request = next) {
       next = request->next;
-      // Begun first: what is left during the visit asks for another.
       lrd_request_begin(request);
-      progress one = visit(cache_of(request));
+      progress one = visit(lrd_cache_of(request));
       lrd_request_end(request, one == DONE);
       left = worse(left, one);
     }
-    // A value's destruction may have used a cache on this thread; alone means alone again.
+    // Destroying a value may have used a cache and registered this thread. A single other thread
+    // must count as alone.
     lrd_thread_unregister();
     pause = left == LATER ? pause * 2 : shortest_nap;
     if (pause > longest_nap) pause = longest_nap;

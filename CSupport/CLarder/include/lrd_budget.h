@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_budget.h — the limits of a whole cache and what of them is used, strictly, by all shards.
+/* lrd_budget.h — the limits of a whole cache, and how much of them all shards use together.
  *
- * Room is reserved before an entry is published and given back after one is unlinked, so `count`
- * and `cost` never exceed their limits, whoever looks and when, save while a limit is being
- * lowered.
+ * Room is reserved before an entry is published and given back after an entry is unlinked. So
+ * `count` and `cost` never exceed their limits, except while a limit is being lowered.
  *
- * FIELDS, all relaxed: no other data is published through them.
+ * FIELDS, all relaxed: they publish no other data.
  *   count_limit, cost_limit   0 = none; written by the setters
- *   count, cost               compare-and-swap, so that check and reservation are one step
- *   cost_carry                what overflows `cost`: only without a cost limit can sums pass 2^64
- */
+ *   count, cost               one compare-and-swap checks and reserves
+ *   cost_carry                counts overflows of `cost`: only possible without a cost limit */
 #pragma once
 
 #include "lrd_chain.h"
@@ -24,7 +22,7 @@ typedef struct lrd_budget {
   _Atomic(int64_t) cost_carry;
 } lrd_budget;
 
-/// What stands in the way of a reservation.
+/// The limit that stands in the way of a reservation.
 typedef enum lrd_shortage { LRD_ROOM, LRD_COUNT_SHORT, LRD_COST_SHORT } lrd_shortage;
 
 static inline void lrd_budget_add_cost(lrd_budget *budget, uint64_t cost) {
@@ -43,18 +41,23 @@ static inline void lrd_budget_subtract_cost(lrd_budget *budget, uint64_t cost) {
   }
 }
 
-/// Gives back the room of `count` entries that cost `cost` together.
+/// True when the sum of the costs is 2^64 or more.
+static inline bool lrd_budget_carries(lrd_budget *budget) {
+  return LRD_LOAD(&budget->cost_carry) > 0;
+}
+
+/// Gives back the room of `count` entries of cost `cost` together.
 static inline void lrd_budget_release(lrd_budget *budget, uint64_t count, uint64_t cost) {
   if (count) atomic_fetch_sub_explicit(&budget->count, count, memory_order_relaxed);
   lrd_budget_subtract_cost(budget, cost);
 }
 
-/// lrd_budget_exchange() where something changes.
+/// lrd_budget_exchange() where the sums change.
 lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
                                       uint64_t cost);
 
-/// Exchanges the room of `freed` unlinked entries (cost `freed_cost`) for that of one entry of cost
-/// `cost`. On a shortage nothing changes, and `freed` is still the caller's.
+/// Exchanges the room of `freed` unlinked entries, of cost `freed_cost` together, for the room of
+/// one entry of cost `cost`. On a shortage nothing changes: the caller still has that of `freed`.
 static inline lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t freed,
                                                uint64_t freed_cost, uint64_t cost) {
   if (freed == 1 && freed_cost == cost) return LRD_ROOM;
@@ -64,18 +67,17 @@ static inline lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t free
 /// Gives back the room of unlinked entries.
 void lrd_budget_release_chain(lrd_budget *budget, lrd_pool *pool, const lrd_chain *unlinked);
 
-/// The limits, and the equal share of each of `shards` in them; LRD_UNBOUNDED where there is none.
+/// The limits, and the equal share of each of `shards` in them; LRD_UNBOUNDED without a limit.
 lrd_amount lrd_budget_limits(lrd_budget *budget);
 lrd_amount lrd_budget_share(lrd_budget *budget, uint64_t shards);
 
-/// What is over the limits, or over `count_bound` and `cost_bound`, as they stand.
-lrd_shortage lrd_budget_excess(lrd_budget *budget, uint64_t count_bound, uint64_t cost_bound);
+/// Tells whether count or cost now exceed their limits or `bounds`.
+lrd_shortage lrd_budget_excess(lrd_budget *budget, lrd_amount bounds);
 
 /// The sum of all costs, at most INT64_MAX.
 static inline uint64_t lrd_budget_cost(lrd_budget *budget) {
-  uint64_t cost = atomic_load_explicit(&budget->cost, memory_order_relaxed);
-  bool carried = atomic_load_explicit(&budget->cost_carry, memory_order_relaxed) > 0;
-  return carried || cost > INT64_MAX ? INT64_MAX : cost;
+  uint64_t cost = LRD_LOAD(&budget->cost);
+  return lrd_budget_carries(budget) || cost > INT64_MAX ? INT64_MAX : cost;
 }
 
 #pragma clang assume_nonnull end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_cache.h — a cache: its parts, and what may be asked of it without a lock.
+/* lrd_cache.h — a cache: its parts, and questions that need no lock.
  *
  *   lrd_cache ─┬─ shards[hash bits 16…]   table, order, limbo
  *              ├─ pool                    the entries' memory
@@ -8,13 +8,13 @@
  *              └─ request                 asks the background thread for a visit
  *
  * FIELDS of lrd_cache
- *   lanes           admin lock to grow (release), anyone reads (acquire); outgrown arrays are kept
- *                   until the cache closes, because a thread may be reading one
+ *   lanes           admin lock to grow (release), all threads read (acquire). Outgrown arrays are
+ *                   kept until the cache closes, because a thread may be reading one
  *   request         see lrd_request.h; its references are those of the cache
- *   closed          set once by the owner (release), asked by the background thread (acquire)
- *   steal_hand      a shard to begin with (relaxed): any value will do
- *   newer, older    guard: the lock of the list of all caches (for fork)
- *   all others      constant after creation, or guarded within */
+ *   closed          set once by the owner (release), read by the background thread (acquire)
+ *   steal_hand      the shard to look for victims in next (relaxed): any value will do
+ *   older, link     the list of all caches, as in lrd_process.h; guard: that list's lock
+ *   all others      constant after creation, or with guards of their own */
 #pragma once
 
 #include "lrd_budget.h"
@@ -27,14 +27,14 @@
 
 struct lrd_lanes;
 
-/// How the core asks the layer above to destroy pairs when no call of that layer is on the stack.
+/// How the core destroys pairs when no call of the layer above is on the stack.
 typedef struct lrd_hooks {
   void *_Nullable context;
-  /// Destroys the key and the value of an entry, not its header. `*batch` is the layer's own, NULL
-  /// at the beginning of a run of destructions.
+  /// Destroys the key and the value of an entry, not its header. `*batch` belongs to the layer
+  /// above and is NULL when a run of destructions begins.
   void (*_Nonnull destroy)(void *_Nullable context, lrd_entry *_Nonnull entry,
                            void *_Nullable *_Nonnull batch);
-  /// Ends a run that has left something in `batch`.
+  /// Ends a run if `batch` is not NULL.
   void (*_Nullable finish)(void *_Nullable context, void *_Nonnull batch);
   /// Called once, when the cache's memory is freed.
   void (*_Nonnull release)(void *_Nullable context);
@@ -47,8 +47,8 @@ typedef struct lrd_options {
   uint32_t shards; // rounded up to a power of two, at most LRD_SHARDS_MOST; 0: the core chooses
   size_t entry_bytes;
   size_t entry_alignment;
-  lrd_references references; // what hits and destructions touch, to be loaded ahead
-  bool observed;             // removed entries are shown to the caller before they are retired
+  lrd_references references; // memory that hits and destructions touch: loaded ahead
+  bool observed;             // the caller sees removed entries before they go to the limbo
   lrd_hooks hooks;
 } lrd_options;
 
@@ -67,24 +67,28 @@ typedef struct lrd_cache {
   _Alignas(LRD_LINE_PAIR) lrd_pool pool;
   lrd_budget budget;
   _Alignas(LRD_LINE_PAIR) lrd_lock admin;
-  _Atomic(uint32_t) steal_hand; // the shard to look for victims in next, relaxed: any value will do
+  _Atomic(uint32_t) steal_hand;
   _Atomic(bool) closed;
   lrd_request request;
-  struct lrd_cache *_Nullable newer;
   struct lrd_cache *_Nullable older;
+  struct lrd_cache *_Nullable *_Nullable link;
 } lrd_cache;
 
 /// The number of shards for a cache whose owner names none: a power of two.
 ///
-/// Writers meet in a shard's lock, so twice as many shards as processors keep them apart most of
-/// the time. A policy that keeps an order has one, so that it is exact. Without a count limit
-/// nothing tells how many entries there will be, and a small cache in many shards would be worse
-/// off than a large one in a single shard.
+/// Two writers in one shard wait for each other, which is rare with twice as many shards as
+/// processors. A policy that keeps an exact order gets one shard, and so does a cache without a
+/// count limit: it may stay small, and a small cache misses more in many shards.
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
                                  uint32_t processors);
 
+/// The cache that a request belongs to.
+static inline lrd_cache *lrd_cache_of(lrd_request *request) {
+  return (lrd_cache *)(void *)((char *)request - offsetof(lrd_cache, request));
+}
+
 static inline uint64_t lrd_cache_count(lrd_cache *cache) {
-  return atomic_load_explicit(&cache->budget.count, memory_order_relaxed);
+  return LRD_LOAD(&cache->budget.count);
 }
 
 /// The sum of the costs, at most INT64_MAX.
@@ -93,11 +97,11 @@ static inline uint64_t lrd_cache_cost(lrd_cache *cache) {
 }
 
 static inline uint64_t lrd_cache_count_limit(lrd_cache *cache) {
-  return atomic_load_explicit(&cache->budget.count_limit, memory_order_relaxed);
+  return LRD_LOAD(&cache->budget.count_limit);
 }
 
 static inline uint64_t lrd_cache_cost_limit(lrd_cache *cache) {
-  return atomic_load_explicit(&cache->budget.cost_limit, memory_order_relaxed);
+  return LRD_LOAD(&cache->budget.cost_limit);
 }
 
 /// The cost of an entry that was given none: 1 when costs are all that bounds the cache.
@@ -109,6 +113,11 @@ static inline uint32_t lrd_cache_shards(const lrd_cache *cache) {
   return cache->shard_mask + 1;
 }
 
+/// One past the last shard.
+static inline const lrd_shard *lrd_cache_end(const lrd_cache *cache) {
+  return cache->shards + cache->shard_mask + 1;
+}
+
 static inline lrd_shard *lrd_cache_shard_at(lrd_cache *cache, uint32_t index) {
   return &cache->shards[index];
 }
@@ -117,8 +126,8 @@ LRD_INLINE lrd_shard *lrd_cache_shard(lrd_cache *cache, uint64_t hash) LRD_NONBL
   return &cache->shards[(uint32_t)(hash >> 16) & cache->shard_mask];
 }
 
-/// Recomputes every invariant of lrd_shard.h from the ground, shard by shard. A broken one stops the
-/// process, in all builds.
+/// Recomputes every invariant of lrd_shard.h, shard by shard. A broken one stops the process in all
+/// builds.
 void lrd_cache_check(lrd_cache *cache);
 
 /// The same for one shard. Locks it.

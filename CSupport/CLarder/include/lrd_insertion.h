@@ -6,8 +6,8 @@
  *   lrd_insertion_finish()    stores or refuses, and unlocks; or lrd_insertion_abandon()
  *   the caller ends the insertion's `garbage` (lrd_garbage.h)
  *
- * An insertion is told AGAIN when it had to leave the lock: to allocate, or to take room from
- * another shard. The caller starts over from lrd_insertion_begin(). Nothing is stored by then. */
+ * AGAIN means that the insertion had to unlock: to allocate, or to take room from another shard.
+ * The entry is not stored, and the caller starts over with lrd_insertion_begin(). */
 #pragma once
 
 #include "lrd_enter.h"
@@ -16,12 +16,12 @@
 
 #pragma clang assume_nonnull begin
 
-/// Zero at the start, and the same through all rounds of one insertion.
+/// Zero at first; kept for all rounds of an insertion.
 typedef struct lrd_insertion {
   lrd_garbage garbage;
   lrd_supply supply;
   bool replaced; // an earlier round took the key's old entry out
-  bool noted;    // the replacement counts as a hit already
+  bool noted;    // an earlier round noted the replacement as a hit
 } lrd_insertion;
 
 typedef enum lrd_result {
@@ -32,8 +32,7 @@ typedef enum lrd_result {
   LRD_AGAIN,
 } lrd_result;
 
-/// Begins to load what an insertion of this hash into a full shard, and the eviction for it, will
-/// touch.
+/// Begins to load the memory that an insertion into a full shard, and its eviction, will touch.
 void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
@@ -44,13 +43,13 @@ static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lan
   if (shard->full) lrd_insertion_prefetch_locked(cache, shard, hash);
 }
 
-/// Publishes `entry`, replacing `old`, within the limits; unlocks. Except after INSERTED and
-/// REPLACED the entry remains the caller's.
+/// Publishes `entry`, in place of `old` if there is one, within the limits; unlocks. The entry
+/// stays the caller's, except after INSERTED and REPLACED.
 lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
                                 lrd_insertion *insertion, lrd_entry *entry,
                                 lrd_entry *_Nullable old, uint64_t hash) LRD_RELEASE(shard->lock);
 
-/// Gives the insertion up; unlocks. What earlier rounds have removed stays in `garbage`.
+/// Gives the insertion up; unlocks. `garbage` keeps what earlier rounds have removed.
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
     LRD_RELEASE(shard->lock);
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_life.h — makes a cache and ends it.
+/* lrd_life.h — makes a cache and closes it.
  *
- * A cache has one reference for its owner and one while the background thread has it in its queue
- * or visits it. The last one out frees. */
+ * Its owner has one reference, and the background thread another one while the cache is in the
+ * queue or is visited. Whoever gives up the last reference frees the cache. */
 #pragma once
 
 #include "lrd_cache.h"
 
 #pragma clang assume_nonnull begin
 
-/// A new cache, NULL without memory.
+/// A new cache; NULL without memory.
 lrd_cache *_Nullable lrd_cache_create(const lrd_options *options);
 
-/// Takes everything out and gives up the owner's reference. No other call may be running. The
-/// entries are handed to `hooks.destroy` on this thread.
+/// Destroys all entries on this thread, by `hooks.destroy`, and gives up the owner's reference. No
+/// other call may be running.
 void lrd_cache_close(lrd_cache *cache);
 
 #pragma clang assume_nonnull end

@@ -31,7 +31,7 @@ static inline void lrd_list_add_hottest(lrd_list *list, lrd_slots slots, lrd_ent
   list->head = id;
 }
 
-/// Takes the entry off; returns its slot id.
+/// Unlinks the entry; returns its slot id.
 static inline uint32_t lrd_list_remove(lrd_list *list, lrd_slots slots, lrd_entry *entry) {
   uint32_t id;
   if (entry->prev == LRD_NIL) {
@@ -50,7 +50,7 @@ static inline uint32_t lrd_list_remove(lrd_list *list, lrd_slots slots, lrd_entr
   return id;
 }
 
-/// Puts `entry`, which sits in slot `id`, in the place of `old`; returns the slot id of `old`.
+/// Puts the entry in slot `id` in the place of `old`; returns the slot id of `old`.
 static inline uint32_t lrd_list_replace(lrd_list *list, lrd_slots slots, const lrd_entry *old,
                                         lrd_entry *entry, uint32_t id) {
   uint32_t *from_hotter =

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_order.h — what a policy keeps in one shard: queues of entries, private state, a history.
+/* lrd_order.h — a policy's data in one shard: queues of entries, state, a history.
  *
  *   queue[0]   coldest ⇄ … ⇄ hottest
  *   queue[1]   …                          an entry is in the queue that its `queue` field names
  *   queue[2]
- *   state      memory of the policy's own, fixed in size, made with the cache
- *   history    memory about keys that are gone: ghosts, counts. Its size follows the limits
+ *   state      memory of the policy, of constant size, made with the cache
+ *   history    ghosts or counts of keys that are gone. Its size follows the limits
  *
  * Guard of everything here: the lock of the shard that owns the order.
  *
- * THE HISTORY is allocated and freed outside the lock. A policy that wants another size sets
- * `history.wanted`; the next insertion into the shard brings memory of that size, cleared, puts it
- * in the place of the old and calls the policy's `renewed`. Until then, and when there is no
- * memory, the policy works with what it has, which may be nothing.
+ * THE HISTORY is allocated and freed without the lock. A policy that wants another size sets
+ * `history.wanted`. The next insertion into the shard brings cleared memory of that size, makes it
+ * the history and calls the policy's `renewed`. Until then, and without memory, the policy works
+ * with the history that it has, which may be none.
  *
  * TAKEN ORDERS. removeAll() copies the order and leaves an empty one behind. The copy has the
- * entries; state and history stay with the shard. So whatever leads to entries must be in `queue`
- * and `hand`, and `drain` must get by with those. */
+ * entries; state and history stay with the shard. So `drain` finds entries by `queue` and `hand`
+ * only. */
 #pragma once
 
 #include "lrd_list.h"
@@ -28,7 +28,7 @@
 /// Alignment of what a policy keeps in a shard: state and history.
 #define LRD_STATE_ALIGNMENT ((size_t)64)
 
-/// A list that knows its size. `cost` is modulo 2^64: right wherever there is a cost limit.
+/// A list and its size. The cost is modulo 2^64, and thus right if there is a cost limit.
 typedef struct lrd_queue {
   lrd_list list;
   lrd_amount size;
@@ -43,19 +43,19 @@ typedef struct lrd_history {
 typedef struct lrd_order {
   // Written by every change, and therefore together.
   lrd_queue queue[LRD_QUEUES];
-  uint32_t hand;  // a slot id: the hand of a clock, a mark within a queue, the root of a tree
-  bool adjust;    // `insert` wants `adjust` called, once the lock is free
+  uint32_t hand;  // a slot id: the hand of a clock, a mark in a queue, the root of a tree
+  bool adjust;    // `insert` asks for a call of `adjust`, once the lock is free
   uint64_t steps; // entries looked at in search of victims, ever: tests bound it
 
-  // What this shard may hold if every shard holds the same: the limits, divided. Real shards are
-  // fuller or emptier, since limits hold for the cache as a whole.
+  // The limits divided by the number of shards. A shard may hold more or less, since the limits are
+  // those of the whole cache.
   lrd_amount share;
   lrd_history history;
   void *_Nullable state;
-  void *_Nullable shared; // what all shards have together: `create` of lrd_policy
+  void *_Nullable shared; // by all shards: `create` of lrd_policy
 } lrd_order;
 
-/// Makes the queues empty.
+/// Empties the queues.
 static inline void lrd_order_clear(lrd_order *order) {
   for (int i = 0; i < LRD_QUEUES; i++) {
     lrd_list_open(&order->queue[i].list);
@@ -64,7 +64,7 @@ static inline void lrd_order_clear(lrd_order *order) {
   order->hand = LRD_NIL;
 }
 
-/// Links an entry, which sits in slot `id`, at the hot end of a queue.
+/// Links the entry in slot `id` at the hot end of a queue.
 static inline void lrd_order_add(lrd_order *order, unsigned number, lrd_slots slots,
                                  lrd_entry *entry, uint32_t id) {
   lrd_queue *queue = &order->queue[number];
@@ -93,8 +93,8 @@ static inline void lrd_order_move(lrd_order *order, unsigned number, lrd_slots s
   lrd_order_add(order, number, slots, entry, id);
 }
 
-/// Lets others go before an entry without a cost: those of its queue, if there is any cost there;
-/// else it goes to queue `other`, so that the sizes of the two may lead to that one.
+/// Defers an entry without cost: moves it to the hot end of its queue if anything there has a cost,
+/// otherwise to queue `other`.
 static inline void lrd_order_pass(lrd_order *order, lrd_slots slots, lrd_entry *entry,
                                   unsigned other) {
   bool costly = order->queue[entry->queue].size.cost != 0;
@@ -119,20 +119,19 @@ static inline void lrd_order_prefetch(lrd_slots slots, uint32_t id) {
   if (hotter != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, hotter));
 }
 
-/// `parts` hundredths of a bound, at least 1; what is unbounded stays so.
+/// `parts` hundredths of a bound, at least 1. LRD_UNBOUNDED stays so.
 static inline uint64_t lrd_bound_percent(uint64_t bound, uint32_t parts) {
   if (bound == LRD_UNBOUNDED) return bound;
   uint64_t part = (uint64_t)((unsigned __int128)bound * parts / 100);
   return part ? part : 1;
 }
 
-/// `parts` hundredths of an amount, each side at least 1.
 static inline lrd_amount lrd_amount_percent(lrd_amount amount, uint32_t parts) {
   return (lrd_amount){lrd_bound_percent(amount.count, parts),
                       lrd_bound_percent(amount.cost, parts)};
 }
 
-/// Count and cost of everything the shard holds.
+/// The size of all queues together.
 static inline lrd_amount lrd_order_size(const lrd_order *order) {
   lrd_amount size = {0, 0};
   for (int i = 0; i < LRD_QUEUES; i++) {
@@ -142,9 +141,9 @@ static inline lrd_amount lrd_order_size(const lrd_order *order) {
   return size;
 }
 
-/// A shard is idle while it holds less than this part of what fits. The policy of an idle shard
-/// asks for no history: a cache with a huge limit may stay nearly empty for ever, and then never
-/// pays for it. A shard that does fill up is still far from its first eviction at a sixteenth.
+/// A shard is idle while it holds less than this part of what fits. Its policy asks for no history,
+/// which a nearly empty cache with a huge limit would pay for in vain. A shard that fills up is
+/// still far from its first eviction then.
 enum { LRD_IDLE_PART = 16 };
 
 /// True when a shard in which `entries` fit is idle.
@@ -152,14 +151,13 @@ static inline bool lrd_order_is_idle(const lrd_order *order, uint64_t entries) {
   return entries / LRD_IDLE_PART > lrd_order_size(order).count;
 }
 
-/// `parts` hundredths of the entries that the shard may hold, or where only their cost is limited,
-/// of those it holds; at least 1.
+/// `parts` hundredths of the entries that the shard may hold, or holds if only costs are limited;
+/// at least 1.
 uint64_t lrd_order_percent(const lrd_order *order, uint32_t parts);
 
-/* The functions of lrd_policy as policies of plain queues have them: entries from the coldest of
- * queue 0 to the hottest of the last queue, replacement in place with queue and bits kept; new
- * entries at the hot end of queue 0, the coldest of all as the victim, and what is passed over at
- * the hot end of its queue. */
+/* The functions of lrd_policy for plain queues. The order is that of queue 0, then 1, then 2, each
+ * from the coldest. New entries go to the hot end of queue 0, entries passed over to that of their
+ * queue. The coldest of all is the victim. A replacement keeps place, queue and bits. */
 void lrd_queues_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 uint32_t lrd_queues_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
 uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool);

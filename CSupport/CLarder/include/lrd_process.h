@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_process.h — what exists once per process: the list of all caches, start-up, and fork().
+/* lrd_process.h — the list of all caches in the process, its start-up, and fork().
  *
- * fork() copies only the calling thread. Before it, every lock of the core is taken, so that the
- * child gets every structure whole. After it, both sides let go, and the child forgets the other
- * threads' loans.
+ * fork() copies the calling thread only. Every lock of the core is taken before it, so that no
+ * structure in the child is half changed. Both processes release the locks after it, and the child
+ * forgets the loans of the other threads.
  *
- * ORDER OF LOCKS. Nothing but fork() ever holds two, except those named on the right.
+ * ORDER OF LOCKS. fork() takes all of them in this order. Otherwise a thread holds one at a time,
+ * with the exceptions on the right.
  *   queue of requests
  *   lists of caches and side locks      the exit hook of threads: then one shard at a time
  *   registry of threads
@@ -14,23 +15,22 @@
  *                  pool
  *   side locks
  *
- * SIDE LOCKS are for what the layer above keeps beside the core: a lock that another thread holds
- * during fork() would stay taken in the child, and what it guards half changed. So fork() takes
- * every lock that was added here as well. A side lock is a leaf. Its holder takes no other lock of
- * the core, adds and removes none, uses no cache and does not fork. It may allocate, since
- * allocators take their own locks around fork() after these. Whoever waits for a side lock therefore
- * waits for a holder that needs nothing of what a fork holds.
+ * SIDE LOCKS guard data of the layer above, beside the core. If another thread held such a lock
+ * during fork(), it would stay taken in the child, and its data half changed. So fork() takes the
+ * side locks too. A side lock is a leaf: its holder takes no other lock of the core, adds and
+ * removes no side lock, uses no cache and does not fork. It may allocate: fork() takes the locks of
+ * allocators after these. A holder thus never waits for a lock that a fork holds.
  *
  * FIELDS of lrd_side_lock
- *   lock           see lrd_lock.h
- *   newer, older   the list of all; guard: the lock of both lists */
+ *   lock          see lrd_lock.h
+ *   older, link   the list of all, and the pointer in it that leads here; guard: the list's lock */
 #pragma once
 
 #include "lrd_cache.h"
 
 #pragma clang assume_nonnull begin
 
-/// Prepares the process at its first cache. False when hooks cannot be installed.
+/// Prepares the process for its first cache. False when the system refuses the hooks around fork().
 bool lrd_process_start(void);
 
 void lrd_process_add(lrd_cache *cache);
@@ -38,14 +38,14 @@ void lrd_process_remove(lrd_cache *cache);
 
 typedef struct LRD_CAPABILITY("mutex") lrd_side_lock {
   lrd_lock lock;
-  struct lrd_side_lock *_Nullable newer;
   struct lrd_side_lock *_Nullable older;
+  struct lrd_side_lock *_Nullable *_Nullable link;
 } lrd_side_lock;
 
-/// Makes a zeroed lock known to fork(). From now on it may be taken, and must not move.
+/// Makes a zeroed lock known to fork(). From then on it may be taken and must not move.
 void lrd_side_lock_add(lrd_side_lock *side);
 
-/// Must come before its memory goes; the lock must be free.
+/// Must be called before the lock's memory is freed. The lock must be free.
 void lrd_side_lock_remove(lrd_side_lock *side);
 
 static inline void lrd_side_lock_acquire(lrd_side_lock *side)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_removal.h — takes entries out by the caller's wish: one, some, or all. Ends the lock that the
- * caller has taken with lrd_shard_enter(); the caller then ends `garbage` (lrd_garbage.h). */
+/* lrd_removal.h — removes entries that the caller has chosen: one, several, or all. The caller
+ * locks with lrd_shard_enter(), these functions unlock, and the caller then ends `garbage`
+ * (lrd_garbage.h). */
 #pragma once
 
 #include "lrd_enter.h"
@@ -12,15 +13,15 @@
 void lrd_removal_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
                                lrd_chain *removed) LRD_REQUIRES(shard->lock);
 
-/// Gives back the room of what was unlinked, hands it on, and unlocks.
+/// Gives back the room of unlinked entries, hands them on, and unlocks.
 void lrd_removal_finish(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
                         lrd_chain *removed) LRD_RELEASE(shard->lock);
 
-/// Unlinks one entry that a call removes, and unlocks.
+/// Removes one entry by call, and unlocks.
 void lrd_removal_of_one(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage, lrd_entry *entry)
     LRD_RELEASE(shard->lock);
 
-/// Takes everything out. All shards are locked at once, so no insertion falls between.
+/// Removes all entries. Takes the locks of all shards itself, so no insertion comes in between.
 void lrd_removal_of_all(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 
 #pragma clang assume_nonnull end

@@ -6,28 +6,27 @@
  *       its state is LINKED.
  *   I2  `count` and `cost` are the number of those entries and the sum of their costs.
  *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
- *   I4  The limbo is sound: L1 to L3 of lrd_limbo.h.
- *   I5  Every entry in a main bucket has the hints of its references, but for the upper bits.
- *   I6  With fewer entries than `at_ease` an insertion finds the table as it should be: it neither
- *       moves, nor is it full, nor wants a successor to be made.
+ *   I4  L1 to L3 of lrd_limbo.h.
+ *   I5  Every entry in a main bucket has hints of its references; their upper bits may be wrong.
+ *   I6  With fewer entries than `at_ease`, the table does not move, is not full, and needs no
+ *       successor.
  * LOCKING
  *   `lock` guards every field but `root`, `bucket`, `buckets` and `hints`. It is a leaf: its holder
- *   takes no other lock but those of the same cache's next shards (lrd_removal_of_all(), fork),
- *   allocates and frees nothing, and runs no user code but ==. A policy may try a lock of its own
- *   under it. A name ending in _locked needs it; any other function needs it free. Removed entries
- *   leave as a chain.
+ *   allocates and frees nothing, runs no user code but ==, and takes no other lock but those of the
+ *   cache's next shards (lrd_removal_of_all(), fork). A policy may try a lock of its own. A
+ *   function whose name ends in _locked needs the lock; any other function needs it free. Removed
+ *   entries leave as a chain.
  * THE ROOT
- *   `root` is the table readers start from. Written under the lock (release), read by everyone
- *   (acquire). While a table moves it stays the old one, whose `next` is the new one. Emptying the
- *   shard swaps in another root: readers therefore check, after publishing an entry's hazard, not
- *   only the cell but also that the root has not changed.
- *   `bucket`, `buckets` and `hints` are written after the root (relaxed) and tell what to load
- *   ahead of the lock, where the root itself must not be followed: whatever a thread sees of them,
- *   nothing is read there.
+ *   `root` is the table that readers start from. Written under the lock (release), read by all
+ *   (acquire). While a table moves, the root is the old one, and its `next` is the new one.
+ *   Emptying the shard sets another root: readers that have published an entry's hazard therefore
+ *   load the cell and the root again.
+ *   `bucket`, `buckets` and `hints` are written after the root (relaxed). They tell what to
+ *   prefetch without the lock, when the root must not be followed. Wrong values do no harm.
  * LINES
- *   A change of a shard that another processor changed last waits for each line that both write.
- *   What every change writes therefore lies together: in the two lines from `lock` on, which end
- *   within `order`, and in the two from `counters` on. */
+ *   A processor waits for every line that another one wrote last. The fields that every change
+ *   writes are therefore in few lines: the two from `lock` on, which end within `order`, and the
+ *   two from `counters` on. */
 #pragma once
 
 #include "lrd_limbo.h"
@@ -58,81 +57,77 @@ typedef struct lrd_shard {
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   bool full;         // the last insertion had to evict
-  uint64_t unlinked; // entries that ever left; a batch of hits is sound while this stands still
+  uint64_t unlinked; // entries ever unlinked; a batch is sound while this does not change
   unsigned __int128 cost;
   uint64_t count;
   lrd_order order;
-  uint64_t moved_seen; // `moved` of the root when the background thread left
+  uint64_t moved_seen; // `moved` of the root after the background thread's last slice
   lrd_counters counters;
-  lrd_limbo limbo; // entries that left and may still be read
+  lrd_limbo limbo;
 } lrd_shard;
 
-/// Makes an empty shard of a policy (with what its shards share), for entries of that pool with such
-/// references. False without memory for what the policy keeps in it.
+/// Makes an empty shard. `shared`: what the policy has made for all shards of the cache. False
+/// without memory for the policy's state.
 bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *_Nullable shared,
                     lrd_pool *pool, const lrd_references *references);
 
-/// Frees all tables, and what the policy keeps. The shard must hold no entry, and no reader may be
-/// inside.
+/// Frees all tables and the policy's state. No entry may be left and no reader be inside.
 void lrd_shard_close(lrd_shard *shard);
 
-/// The table lookups start from.
 static inline lrd_table *lrd_shard_root_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  return atomic_load_explicit(&shard->root, memory_order_relaxed);
+  return LRD_LOAD(&shard->root);
 }
 
 /// The table that the root moves to, NULL while it does not move.
 static inline lrd_table *_Nullable lrd_shard_next_locked(lrd_shard *shard)
     LRD_REQUIRES(shard->lock) {
-  return atomic_load_explicit(&lrd_shard_root_locked(shard)->next, memory_order_relaxed);
+  return LRD_LOAD(&lrd_shard_root_locked(shard)->next);
 }
 
-/// Linked entries.
 static inline uint64_t lrd_shard_count_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   return shard->count;
 }
 
-/// Publishes a new entry and links it; the caller has reserved its room.
+/// Links a new entry and publishes it. The caller has reserved room for it.
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
-/// Takes a linked entry out of table and order and adds it to `removed` with the reason as its
-/// state.
+/// Takes an entry out of table and order. Its state becomes `reason`, and it is added to `removed`.
 void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
-/// Takes a linked entry out of the order and leaves it in the table, where it is to be replaced or
-/// unlinked before the lock is released, or put back by lrd_shard_restore_locked() as if new.
+/// Takes a linked entry out of the order but not out of the table. Before the lock is released it
+/// must be replaced, unlinked, or put back as if new, by lrd_shard_restore_locked().
 void lrd_shard_displace_locked(lrd_shard *shard, lrd_entry *entry) LRD_REQUIRES(shard->lock);
 void lrd_shard_restore_locked(lrd_shard *shard, lrd_entry *entry) LRD_REQUIRES(shard->lock);
 
-/// Publishes `entry` in the place of `old`, which has the same key: readers see the one or the
-/// other. It takes the place of `old` in the order, too, unless that is displaced: then it enters
-/// the order as a new one. `old` is added to `removed`.
+/// Publishes `entry` in place of `old`, which has the same key: readers see one or the other.
+/// `entry` takes the place of `old` in the order, or enters as a new one if `old` is displaced.
+/// `old` is added to `removed`.
 void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
                               lrd_chain *removed) LRD_REQUIRES(shard->lock);
 
-/// Takes everything out of order and sums, in O(1), after lrd_growth_leave_locked() has given up the
-/// tables. The entries leave as `order`, to be turned into a chain by lrd_order_dissolve() without
-/// the lock.
+/// Empties order and sums in O(1), after lrd_growth_leave_locked() has given up the tables. The
+/// entries leave as `order`.
 void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) LRD_REQUIRES(shard->lock);
 
-/// Adds all entries of an order nobody else can reach to `removed`.
+/// Adds all entries of such an order to `removed`. Needs no lock.
 void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
                         lrd_chain *removed);
 
-/// Begins to load the bucket of a hash and its hints, before or without the lock.
+/// Begins to load the bucket of a hash and its hints. Needs no lock.
 static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash) {
-  uint64_t buckets = atomic_load_explicit(&shard->buckets, memory_order_relaxed);
-  uintptr_t first = atomic_load_explicit(&shard->bucket, memory_order_relaxed);
+  uint64_t buckets = LRD_LOAD(&shard->buckets);
+  uintptr_t first = LRD_LOAD(&shard->bucket);
   uint64_t index = (uint64_t)(((unsigned __int128)hash * buckets) >> 64);
   LRD_PREFETCH((const void *)(first + index * sizeof(lrd_bucket)));
-  uintptr_t hints = atomic_load_explicit(&shard->hints, memory_order_relaxed);
+  uintptr_t hints = LRD_LOAD(&shard->hints);
   size_t stride = shard->references->count * sizeof(lrd_hints);
   if (hints) LRD_PREFETCH((const void *)(hints + index * stride));
 }
 
-/// True when `entry` is linked under a hash with these upper 48 bits. Otherwise it is not touched.
+/// True when `entry` is linked and its hash has these upper 48 bits. An entry that is not linked is
+/// not touched.
 static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t hash48)
     LRD_REQUIRES(shard->lock) {
   lrd_cell cell;
@@ -140,13 +135,13 @@ static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *ent
   return lrd_table_find_locked(root, entry, hash48, &cell) && lrd_entry_hash48(entry) == hash48;
 }
 
-/// A walk over the linked entries of one hash, while the lock is held and nothing is changed. Equal
-/// hashes are not equal keys.
+/// A walk over the linked entries of one hash, under the lock and without changes. Their keys may
+/// differ.
 typedef struct lrd_matches {
   lrd_table *table;
   lrd_bucket *bucket;
   uint64_t hash;
-  uint32_t bits; // cells of `bucket` still to be looked at
+  uint32_t bits; // cells of `bucket` still to visit
 } lrd_matches;
 
 static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash)
@@ -158,19 +153,18 @@ static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t ha
   return (lrd_matches){.table = table, .bucket = bucket, .hash = hash, .bits = bits};
 }
 
-/// The next entry whose hash is that of the walk; NULL at the end.
+/// The next entry of the walk; NULL at the end.
 static inline lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches) {
   for (;;) {
     while (matches->bits) {
       int cell = __builtin_ctz(matches->bits) / 4;
       matches->bits &= matches->bits - 1;
-      uint64_t word = atomic_load_explicit(&matches->bucket->cells[cell], memory_order_relaxed);
-      if (lrd_entry_may_match(lrd_table_entry(word), matches->hash)) return lrd_table_entry(word);
+      lrd_entry *entry = lrd_table_entry(LRD_LOAD(&matches->bucket->cells[cell]));
+      if (lrd_entry_may_match(entry, matches->hash)) return entry;
     }
-    uint64_t overflow = atomic_load_explicit(&matches->bucket->link, memory_order_relaxed);
-    overflow &= LRD_LINK_OVERFLOW;
-    if (!overflow) return NULL;
-    matches->bucket = lrd_table_overflow(matches->table, overflow - 1);
+    lrd_bucket *next = lrd_table_next_bucket(matches->table, matches->bucket);
+    if (!next) return NULL;
+    matches->bucket = next;
     matches->bits = lrd_bucket_match(matches->bucket, lrd_table_tag(matches->hash));
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_supply.h — memory that a shard lacks: asked for under its lock, allocated outside of it.
+/* lrd_supply.h — memory that a shard lacks: asked for under its lock, allocated without it.
  *
  *   under the lock   lrd_growth_prepare_locked() or lrd_growth_tidy_locked() says what is `wanted`
  *   without it       lrd_supply_fetch()
  *   under the lock   the same call again takes `memory`, if it is still wanted
- *   at the end       lrd_supply_drop() frees what nobody took
+ *   at the end       lrd_supply_drop() frees memory that was not taken
  *
  * Guard: belongs to the thread that makes the call. */
 #pragma once
@@ -13,7 +13,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// Buckets of a shard's first table. It is the only one that comes with its buckets cleared.
+/// Buckets of a shard's first table, the only one whose buckets are cleared when it is made.
 enum { LRD_FIRST_BUCKETS = 4 };
 
 typedef enum lrd_supply_kind {
@@ -25,10 +25,10 @@ typedef enum lrd_supply_kind {
 
 typedef struct lrd_supply {
   lrd_supply_kind wanted;
-  uint64_t size;              // that is wanted: buckets of a table, otherwise bytes
+  uint64_t size;              // wanted: buckets of a table, otherwise bytes
   lrd_table *_Nullable table; // that wants the overflow buckets
   bool optional;              // the insertion can go on without it
-  bool declined;              // by the caller: go on without what is optional
+  bool declined;              // go on without optional memory: there is none
   bool tidy;                  // the background thread should tidy the shard's table
   lrd_supply_kind given;      // what `memory` is
   uint64_t given_size;        // as `size`

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_sweep.h — a walk over all entries of a shard in slices, between which its lock is free.
+/* lrd_sweep.h — a walk over all entries of a shard in slices. The lock is free between the slices.
  *
- * The walk goes by hash, not by place: `position` is the lowest hash not yet visited. So the table
- * may move or be replaced between two slices, and still
- *   - an entry that is linked during the whole walk is visited exactly once,
- *   - one that is linked during part of it is visited at most once.
- * A slice visits whole buckets, LRD_SWEEP_BUCKETS at most, so that an almost empty table does not
- * hold the lock for long either. */
+ * The walk goes by hash: `position` is the lowest hash not visited yet. So the table may move or be
+ * replaced between two slices. An entry that is linked during the whole walk is visited exactly
+ * once, any other at most once. A slice visits whole buckets, LRD_SWEEP_BUCKETS at most, so that it
+ * does not hold the lock for long in an almost empty table either. */
 #pragma once
 
 #include "lrd_shard.h"
@@ -17,15 +15,15 @@
 
 typedef struct lrd_sweep {
   uint64_t position;
-  size_t room; // that `entries` must have for the next slice: more only where hashes are equal
+  size_t room; // for entries that the next slice needs
   bool done;
 } lrd_sweep;
 
-/// Room that suffices where chains are not long.
+/// Enough room, unless a chain is very long because hashes are equal.
 #define LRD_SWEEP_ROOM 64
 
-/// The entries of the next buckets, as many as `room` has place for; returns how many. When
-/// `sweep->room` says more than `room` afterwards, call again with that.
+/// The entries of the next buckets, up to `room`; returns how many. If `sweep->room` is larger than
+/// `room` afterwards, call again with that much.
 size_t lrd_sweep_next_locked(lrd_shard *shard, lrd_sweep *sweep,
                              lrd_entry *_Nonnull *_Nonnull entries, size_t room)
     LRD_REQUIRES(shard->lock);

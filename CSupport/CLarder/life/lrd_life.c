@@ -19,64 +19,52 @@ static uint32_t shards_of(const lrd_options *options) {
   return shards;
 }
 
-static size_t shards_bytes(uint32_t shards) {
-  return shards * sizeof(lrd_shard);
-}
-
 /// Makes the shards and what the policy keeps in them. False without memory.
 static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   const lrd_policy *policy = cache->policy;
   uint32_t shards = cache->shard_mask + 1;
   lrd_amount limits = lrd_budget_limits(&cache->budget);
   if (policy->create && !policy->create(&cache->shared, limits, shards)) return false;
-  cache->shards = lrd_alloc_zeroed(shards_bytes(shards), _Alignof(lrd_shard));
+  cache->shards = lrd_alloc_zeroed(shards * sizeof *cache->shards, _Alignof(lrd_shard));
   if (!cache->shards) return false;
   bool opened = true;
-  for (uint32_t i = 0; i < shards; i++) {
-    opened &= lrd_shard_open(&cache->shards[i], policy, cache->shared, &cache->pool,
-                             &cache->entry_references);
-  }
-  for (uint32_t i = 0; opened && i < shards; i++) {
-    lrd_amount share = lrd_budget_share(&cache->budget, shards);
-    lrd_growth_resize_locked(&cache->shards[i], share);
+  lrd_amount share = lrd_budget_share(&cache->budget, shards);
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    opened &= lrd_shard_open(shard, policy, cache->shared, &cache->pool, &cache->entry_references);
+    if (opened) lrd_growth_resize_locked(shard, share);
   }
   return opened;
 }
 
-/// Frees what open_shards() made, all or part of it.
+/// Frees what open_shards() has made, all of it or a part.
 static void close_shards(lrd_cache *cache) {
   for (uint32_t i = 0; cache->shards && i <= cache->shard_mask; i++) {
     lrd_shard_close(&cache->shards[i]);
   }
-  lrd_free(cache->shards, shards_bytes(cache->shard_mask + 1), _Alignof(lrd_shard));
+  lrd_free(cache->shards, lrd_cache_shards(cache) * sizeof *cache->shards, _Alignof(lrd_shard));
   if (cache->policy->destroy && cache->shared) cache->policy->destroy(cache->shared);
 }
 
-/// Destroys what `garbage` has and everything in the limbos. For caches without readers: nothing is
+/// Destroys the entries of `garbage` and of all limbos. There are no readers, so nothing is
 /// scanned.
 static void destroy_all(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_scan *scan = &garbage->scan;
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    lrd_shard *shard = &cache->shards[i];
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_lock_acquire(&shard->lock);
     lrd_limbo_scan_all_locked(&shard->limbo, scan);
     lrd_lock_release(&shard->lock);
   }
   lrd_chain_append(&garbage->free, &scan->entries);
-  while (scan->tables) {
-    lrd_table *table = scan->tables;
-    scan->tables = table->retired_next;
-    lrd_table_destroy(table);
-  }
+  lrd_table_destroy_all(scan->tables);
   lrd_garbage_destroy_free(cache, garbage);
 }
 
-/// Gives up one reference; the last one frees.
+/// Gives up one reference. The last one frees the cache.
 static void release(lrd_request *request) {
-  lrd_cache *cache = (lrd_cache *)(void *)((char *)request - offsetof(lrd_cache, request));
+  lrd_cache *cache = lrd_cache_of(request);
   if (atomic_fetch_sub_explicit(&request->references, 1, memory_order_acq_rel) != 1) return;
   lrd_process_remove(cache);
-  // The background thread may have returned something after the cache was closed.
+  // The background thread may have returned entries to a limbo after the cache was closed.
   lrd_garbage garbage = {0};
   destroy_all(cache, &garbage);
   close_shards(cache);
@@ -87,7 +75,6 @@ static void release(lrd_request *request) {
   hooks.release(hooks.context);
 }
 
-/// Tells requests, before the first of them, what to do.
 static void serve(void) {
   lrd_request_serve(lrd_visit_run, release);
 }
@@ -98,8 +85,8 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   pthread_once(&once, serve);
   lrd_cache *cache = lrd_alloc_zeroed(sizeof *cache, _Alignof(lrd_cache));
   if (!cache) return NULL;
-  atomic_store_explicit(&cache->budget.count_limit, options->count_limit, memory_order_relaxed);
-  atomic_store_explicit(&cache->budget.cost_limit, options->cost_limit, memory_order_relaxed);
+  LRD_STORE(&cache->budget.count_limit, options->count_limit);
+  LRD_STORE(&cache->budget.cost_limit, options->cost_limit);
   cache->shard_mask = shards_of(options) - 1;
   cache->policy = options->policy;
   cache->hits_most = options->policy->hits_most;
@@ -118,7 +105,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->observed = options->observed;
   cache->hooks = options->hooks;
   lrd_lanes_open(cache);
-  atomic_store_explicit(&cache->request.references, 1, memory_order_relaxed);
+  LRD_STORE(&cache->request.references, 1);
   lrd_process_add(cache);
   return cache;
 }

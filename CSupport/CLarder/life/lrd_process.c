@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-static lrd_lock caches_lock; // of both lists
+static lrd_lock caches_lock; // guards both lists
 static lrd_cache *newest;
 static lrd_side_lock *newest_side;
 
@@ -39,15 +39,15 @@ static void after_fork_parent(void) LRD_UNCHECKED_LOCKS {
   lrd_request_after_fork_parent();
 }
 
-/// The background thread is gone with its references; what it was destroying stays undestroyed.
+/// The background thread is gone, and so are its references. Entries that it was destroying leak.
 static void reset_caches(void) {
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     lrd_lanes_reset(cache);
-    // The thread that was to run the fence is gone.
+    // A thread that had taken on a fence is gone.
     for (uint32_t i = 0; i <= cache->shard_mask; i++) cache->shards[i].limbo.fencing = false;
-    atomic_store_explicit(&cache->request.state, 0, memory_order_relaxed);
-    if (atomic_load_explicit(&cache->closed, memory_order_relaxed)) continue;
-    atomic_store_explicit(&cache->request.references, 1, memory_order_relaxed);
+    LRD_STORE(&cache->request.state, 0);
+    if (LRD_LOAD(&cache->closed)) continue;
+    LRD_STORE(&cache->request.references, 1);
   }
 }
 
@@ -59,8 +59,8 @@ static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
   lrd_request_after_fork_child();
 }
 
-/// Forgets the ending thread's lanes, which go to the next thread with its record, and notes its
-/// last hits in the order of every cache it has used: a batch does not outlive its thread.
+/// When a thread ends, notes its last hits in the order of every cache it has used: a batch does
+/// not outlive its thread. The lanes go to the next thread that takes its record.
 static void apply_last_hits(lrd_thread *thread) {
   for (int i = 0; i < LRD_NEAR_LANES; i++) lrd_near[i] = (lrd_near_lane){0, NULL};
   lrd_lock_acquire(&caches_lock);
@@ -71,7 +71,8 @@ static void apply_last_hits(lrd_thread *thread) {
     for (uint32_t i = 0; lane && lane->touches && i <= cache->shard_mask; i++) {
       lrd_shard *shard = &cache->shards[i];
       lrd_shard_enter(cache, lane, shard);
-      // A mark goes back: the request queue's lock may not be taken under this one.
+      // Not lrd_shard_leave(): the queue of requests may not be locked under `caches_lock`. Marks
+      // the lock again instead.
       if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
     }
   }
@@ -95,42 +96,34 @@ bool lrd_process_start(void) {
 void lrd_process_add(lrd_cache *cache) {
   lrd_lock_acquire(&caches_lock);
   cache->older = newest;
-  cache->newer = NULL;
-  if (newest) newest->newer = cache;
+  cache->link = &newest;
+  if (newest) newest->link = &cache->older;
   newest = cache;
   lrd_lock_release(&caches_lock);
 }
 
 void lrd_process_remove(lrd_cache *cache) {
   lrd_lock_acquire(&caches_lock);
-  if (cache->newer) {
-    cache->newer->older = cache->older;
-  } else {
-    newest = cache->older;
-  }
-  if (cache->older) cache->older->newer = cache->newer;
+  *cache->link = cache->older;
+  if (cache->older) cache->older->link = cache->link;
   lrd_lock_release(&caches_lock);
 }
 
 void lrd_side_lock_add(lrd_side_lock *side) {
-  // fork() must know of the list before anybody can be in the middle of changing it. Without memory
-  // for that there will be no cache either.
+  // fork() must know the list before a thread can be changing it. If this fails for want of memory,
+  // no cache can be created either.
   (void)lrd_process_start();
   lrd_lock_acquire(&caches_lock);
   side->older = newest_side;
-  side->newer = NULL;
-  if (newest_side) newest_side->newer = side;
+  side->link = &newest_side;
+  if (newest_side) newest_side->link = &side->older;
   newest_side = side;
   lrd_lock_release(&caches_lock);
 }
 
 void lrd_side_lock_remove(lrd_side_lock *side) {
   lrd_lock_acquire(&caches_lock);
-  if (side->newer) {
-    side->newer->older = side->older;
-  } else {
-    newest_side = side->older;
-  }
-  if (side->older) side->older->newer = side->newer;
+  *side->link = side->older;
+  if (side->older) side->older->link = side->link;
   lrd_lock_release(&caches_lock);
 }

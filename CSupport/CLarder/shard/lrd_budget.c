@@ -3,21 +3,18 @@
 
 /// Adds `cost - freed_cost` when the sum stays within the limit.
 static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost) {
-  if (cost == freed_cost) return true;
-  uint64_t limit = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
-  if (cost < freed_cost) {
+  uint64_t limit = LRD_LOAD(&budget->cost_limit), more = cost - freed_cost;
+  if (cost <= freed_cost) {
     lrd_budget_subtract_cost(budget, freed_cost - cost);
     return true;
   }
-  uint64_t more = cost - freed_cost;
   if (!limit) {
     lrd_budget_add_cost(budget, more);
     return true;
   }
-  uint64_t used = atomic_load_explicit(&budget->cost, memory_order_relaxed);
+  uint64_t used = LRD_LOAD(&budget->cost);
   do {
-    bool carried = atomic_load_explicit(&budget->cost_carry, memory_order_relaxed) > 0;
-    if (carried || used > limit || more > limit - used) return false;
+    if (lrd_budget_carries(budget) || used > limit || more > limit - used) return false;
   } while (!atomic_compare_exchange_weak_explicit(&budget->cost, &used, used + more,
                                                   memory_order_relaxed, memory_order_relaxed));
   return true;
@@ -25,13 +22,11 @@ static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost
 
 /// Adds `1 - freed` when the sum stays within the limit.
 static bool exchange_count(lrd_budget *budget, uint64_t freed) {
-  if (freed == 1) return true;
-  if (freed > 1) {
-    atomic_fetch_sub_explicit(&budget->count, freed - 1, memory_order_relaxed);
+  if (freed) {
+    lrd_budget_release(budget, freed - 1, 0);
     return true;
   }
-  uint64_t limit = atomic_load_explicit(&budget->count_limit, memory_order_relaxed);
-  uint64_t used = atomic_load_explicit(&budget->count, memory_order_relaxed);
+  uint64_t limit = LRD_LOAD(&budget->count_limit), used = LRD_LOAD(&budget->count);
   do {
     if (limit && used >= limit) return false;
   } while (!atomic_compare_exchange_weak_explicit(&budget->count, &used, used + 1,
@@ -44,27 +39,22 @@ lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64
   if (!freed) {
     if (!exchange_count(budget, 0)) return LRD_COUNT_SHORT;
     if (exchange_cost(budget, freed_cost, cost)) return LRD_ROOM;
-    atomic_fetch_sub_explicit(&budget->count, 1, memory_order_relaxed);
+    lrd_budget_release(budget, 1, 0);
     return LRD_COST_SHORT;
   }
-  // With a place freed the count cannot be short, so the cost decides first.
+  // When an entry was freed the count cannot be short, so only the cost decides.
   if (!exchange_cost(budget, freed_cost, cost)) return LRD_COST_SHORT;
   exchange_count(budget, freed);
   return LRD_ROOM;
 }
 
-lrd_shortage lrd_budget_excess(lrd_budget *budget, uint64_t count_bound, uint64_t cost_bound) {
-  uint64_t count_limit = atomic_load_explicit(&budget->count_limit, memory_order_relaxed);
-  uint64_t cost_limit = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
-  if (!count_limit || count_bound < count_limit) count_limit = count_bound;
-  if (!cost_limit || cost_bound < cost_limit) cost_limit = cost_bound;
-  if (atomic_load_explicit(&budget->count, memory_order_relaxed) > count_limit) {
-    return LRD_COUNT_SHORT;
-  }
-  bool carried = atomic_load_explicit(&budget->cost_carry, memory_order_relaxed) > 0;
-  uint64_t cost = atomic_load_explicit(&budget->cost, memory_order_relaxed);
-  bool unbounded = cost_limit == UINT64_MAX;
-  return !unbounded && (carried || cost > cost_limit) ? LRD_COST_SHORT : LRD_ROOM;
+lrd_shortage lrd_budget_excess(lrd_budget *budget, lrd_amount bounds) {
+  lrd_amount limits = lrd_budget_limits(budget);
+  if (limits.count < bounds.count) bounds.count = limits.count;
+  if (limits.cost < bounds.cost) bounds.cost = limits.cost;
+  if (LRD_LOAD(&budget->count) > bounds.count) return LRD_COUNT_SHORT;
+  bool over = lrd_budget_carries(budget) || LRD_LOAD(&budget->cost) > bounds.cost;
+  return over && bounds.cost != LRD_UNBOUNDED ? LRD_COST_SHORT : LRD_ROOM;
 }
 
 void lrd_budget_release_chain(lrd_budget *budget, lrd_pool *pool, const lrd_chain *unlinked) {
@@ -74,8 +64,7 @@ void lrd_budget_release_chain(lrd_budget *budget, lrd_pool *pool, const lrd_chai
 }
 
 lrd_amount lrd_budget_limits(lrd_budget *budget) {
-  uint64_t count = atomic_load_explicit(&budget->count_limit, memory_order_relaxed);
-  uint64_t cost = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
+  uint64_t count = LRD_LOAD(&budget->count_limit), cost = LRD_LOAD(&budget->cost_limit);
   return (lrd_amount){count ? count : LRD_UNBOUNDED, cost ? cost : LRD_UNBOUNDED};
 }
 

@@ -45,12 +45,12 @@ static void check_order(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
 
 /// I5, for one cell of a main bucket.
 static void check_hints(lrd_table *table, uint64_t index, int cell) {
-  uint64_t word = atomic_load_explicit(&table->bucket[index].cells[cell], memory_order_relaxed);
+  uint64_t word = LRD_LOAD(&table->bucket[index].cells[cell]);
   uint32_t count = word ? table->references->count : 0;
   for (uint32_t i = 0; i < count; i++) {
     uint64_t address = lrd_entry_refers_to(lrd_table_entry(word), table->references->at[i]);
     const lrd_hints *hints = &table->hints[index * count + i];
-    uint32_t low = atomic_load_explicit(&hints->low[cell], memory_order_relaxed);
+    uint32_t low = LRD_LOAD(&hints->low[cell]);
     LRD_CHECK(low == (uint32_t)(address >> 4));
   }
 }
@@ -67,7 +67,7 @@ static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   uint64_t linked = 0;
   for (uint64_t i = 0; i < root->buckets; i++) {
     uint64_t length = lrd_table_chain_length_locked(root, i);
-    uint64_t link = atomic_load_explicit(&root->bucket[i].link, memory_order_relaxed);
+    uint64_t link = LRD_LOAD(&root->bucket[i].link);
     LRD_CHECK(((link & LRD_LINK_MOVED) != 0) == (i < root->moved));
     LRD_CHECK(i >= root->moved || length == 0);
     linked += length;

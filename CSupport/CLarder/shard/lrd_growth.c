@@ -28,9 +28,8 @@ static void *make(const lrd_supply *supply, const lrd_references *references) {
   }
   // A table that can have no more overflow buckets wants none.
   if (!supply->size) return NULL;
-  size_t alignment = alignment_of(supply->wanted);
-  return supply->wanted == LRD_SUPPLY_HISTORY ? lrd_alloc_zeroed(supply->size, alignment)
-                                              : lrd_alloc(supply->size, alignment);
+  bool cleared = supply->wanted == LRD_SUPPLY_HISTORY;
+  return (cleared ? lrd_alloc_zeroed : lrd_alloc)(supply->size, alignment_of(supply->wanted));
 }
 
 bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references) {
@@ -42,23 +41,25 @@ bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references) {
   return true;
 }
 
-/// The size of the table after one of so many buckets: twice that, or less if less is enough for
-/// the entries the shard may hold. Of these, some shards hold more than others by chance: by the
-/// root of their number, which a 32nd and 64 more are a few times of.
-static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
+/// The entries that the shard may come to hold. By chance some shards hold more than their share:
+/// by about its root. A 32nd and 64 more is a few times that.
+static uint64_t most_entries(const lrd_shard *shard) {
   uint64_t share = shard->order.share.count;
-  if (share == LRD_UNBOUNDED) return buckets * 2;
-  uint64_t enough = (share + share / 32 + 64) / LRD_TABLE_LOAD + 1;
+  return share == LRD_UNBOUNDED ? share : share + share / 32 + 64;
+}
+
+/// The size of the table after one of so many buckets: twice that, or fewer if they are enough.
+static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
+  uint64_t enough = most_entries(shard) / LRD_TABLE_LOAD + 1;
   return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
 }
 
-/// Entries at which the successor of a large table is made beforehand. More than a table can hold
-/// when it is small, or holds what the shard may hold.
+/// The number of entries at which the successor of a large table is made in advance. Never for a
+/// small table, or for one that is large enough.
 static uint64_t foresight_of(const lrd_shard *shard, const lrd_table *table) {
   uint64_t full = table->buckets * LRD_TABLE_LOAD;
-  uint64_t share = shard->order.share.count;
-  bool is_enough = share != LRD_UNBOUNDED && share + share / 32 + 64 <= full;
-  return !lrd_table_is_large(table->buckets) || is_enough ? UINT64_MAX : full - full / 8;
+  bool suffices = most_entries(shard) <= full || !lrd_table_is_large(table->buckets);
+  return suffices ? UINT64_MAX : full - full / 8;
 }
 
 uint64_t lrd_growth_ease_locked(lrd_shard *shard) {
@@ -68,28 +69,19 @@ uint64_t lrd_growth_ease_locked(lrd_shard *shard) {
   return moves || root == &lrd_table_empty ? 0 : foresight < full ? foresight : full;
 }
 
-static void set_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  shard->at_ease = lrd_growth_ease_locked(shard);
-}
-
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) {
   shard->order.share = share;
-  set_ease_locked(shard);
+  shard->at_ease = lrd_growth_ease_locked(shard);
   if (shard->policy->resize) shard->policy->resize(&shard->order);
 }
 
 /// Publishes the table that readers start from.
 static void set_root(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock) {
   atomic_store_explicit(&shard->root, table, memory_order_release);
-  atomic_store_explicit(&shard->bucket, (uintptr_t)table->bucket, memory_order_relaxed);
-  atomic_store_explicit(&shard->buckets, table->buckets, memory_order_relaxed);
-  atomic_store_explicit(&shard->hints, (uintptr_t)table->hints, memory_order_relaxed);
-  set_ease_locked(shard);
-}
-
-static void retire_table(lrd_shard *shard, lrd_table *table) {
-  if (table == &lrd_table_empty) return;
-  lrd_limbo_add_table_locked(&shard->limbo, table);
+  LRD_STORE(&shard->bucket, (uintptr_t)table->bucket);
+  LRD_STORE(&shard->buckets, table->buckets);
+  LRD_STORE(&shard->hints, (uintptr_t)table->hints);
+  shard->at_ease = lrd_growth_ease_locked(shard);
 }
 
 void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) {
@@ -98,7 +90,7 @@ void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) {
     set_root(shard, table);
   } else {
     atomic_store_explicit(&root->next, table, memory_order_release);
-    set_ease_locked(shard);
+    shard->at_ease = lrd_growth_ease_locked(shard);
   }
 }
 
@@ -108,20 +100,18 @@ bool lrd_growth_move_locked(lrd_shard *shard, int buckets) {
     if (!lrd_table_move_bucket_locked(root)) return false;
   }
   if (root->moved == root->buckets) {
-    lrd_table *next = lrd_shard_next_locked(shard);
-    set_root(shard, next);
-    retire_table(shard, root);
+    set_root(shard, lrd_shard_next_locked(shard));
+    lrd_limbo_add_table_locked(&shard->limbo, root);
   }
   return true;
 }
 
 void lrd_growth_leave_locked(lrd_shard *shard) {
-  lrd_table *root = lrd_shard_root_locked(shard);
-  lrd_table *next = lrd_shard_next_locked(shard);
-  // Readers that found an entry through the old root look at the root again before they follow it.
+  lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
+  // A reader that found an entry through the old root loads the root again before it follows it.
   set_root(shard, &lrd_table_empty);
-  retire_table(shard, root);
-  if (next) retire_table(shard, next);
+  lrd_limbo_add_table_locked(&shard->limbo, root);
+  if (next) lrd_limbo_add_table_locked(&shard->limbo, next);
 }
 
 static bool is_oversized(const lrd_shard *shard, const lrd_table *table) {
@@ -129,22 +119,19 @@ static bool is_oversized(const lrd_shard *shard, const lrd_table *table) {
 }
 
 bool lrd_growth_is_oversized_locked(lrd_shard *shard) {
-  lrd_table *root = lrd_shard_root_locked(shard);
   lrd_table *next = lrd_shard_next_locked(shard);
-  return is_oversized(shard, next ? next : root);
+  return is_oversized(shard, next ? next : lrd_shard_root_locked(shard));
 }
 
 /// Uses the memory in `supply` when it is still wanted.
 static void use_supply_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES(shard->lock) {
-  lrd_table *root = lrd_shard_root_locked(shard);
-  lrd_table *next = lrd_shard_next_locked(shard);
+  lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
   bool used = false;
   if (supply->given == LRD_SUPPLY_TABLE) {
     lrd_table *table = supply->memory;
-    bool wanted = root == &lrd_table_empty ? table->ready == table->buckets
-                                           : !next && table->buckets > root->buckets;
-    if (wanted) lrd_growth_start_locked(shard, table);
-    used = wanted;
+    bool first = root == &lrd_table_empty;
+    used = first ? table->ready == table->buckets : !next && table->buckets > root->buckets;
+    if (used) lrd_growth_start_locked(shard, table);
   } else if (supply->given == LRD_SUPPLY_OVERFLOW &&
              (supply->table == root || supply->table == next)) {
     used = lrd_table_add_overflow_locked(supply->table, supply->memory, supply->given_size);
@@ -152,36 +139,31 @@ static void use_supply_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES
   if (used) supply->given = LRD_SUPPLY_NONE;
 }
 
-static bool ask_table(lrd_supply *supply, uint64_t buckets, bool optional) {
-  supply->wanted = LRD_SUPPLY_TABLE;
-  supply->size = buckets;
+static bool ask(lrd_supply *supply, lrd_supply_kind wanted, uint64_t size, bool optional) {
+  supply->wanted = wanted;
+  supply->size = size;
   supply->optional = optional;
   return false;
 }
 
 static bool ask_overflow(lrd_supply *supply, lrd_table *table, bool optional) {
-  supply->wanted = LRD_SUPPLY_OVERFLOW;
   supply->table = table;
-  supply->size = lrd_table_next_chunk_bytes(table);
-  supply->optional = optional;
-  return false;
+  return ask(supply, LRD_SUPPLY_OVERFLOW, lrd_table_next_chunk_bytes(table), optional);
 }
 
 bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply) {
-  lrd_table *root = lrd_shard_root_locked(shard);
-  lrd_table *next = lrd_shard_next_locked(shard);
+  lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
   if (!next) {
     bool grows = shard->count >= foresight_of(shard, root);
     if (!grows && !is_oversized(shard, root)) return true;
-    uint64_t wanted =
-        grows ? buckets_after(shard, root->buckets) : shard->count * 2 / LRD_TABLE_LOAD + 4;
-    // Some entries may have come since a smaller table was asked for. And what was supplied for
-    // growth would not shrink one that was trimmed meanwhile.
+    uint64_t shrunk = shard->count * 2 / LRD_TABLE_LOAD + 4;
+    uint64_t wanted = grows ? buckets_after(shard, root->buckets) : shrunk;
+    // A smaller table may be a bit too small by now, since entries have come. A larger table is of
+    // no use if the shard was trimmed meanwhile.
     uint64_t least = grows ? wanted : wanted - wanted / 4;
-    bool supplied = supply->given == LRD_SUPPLY_TABLE && supply->given_size >= least;
-    if (!supplied || (supply->given_size > root->buckets) != grows) {
-      return ask_table(supply, wanted, true);
-    }
+    bool supplied = supply->given == LRD_SUPPLY_TABLE && supply->given_size >= least &&
+                    (supply->given_size > root->buckets) == grows;
+    if (!supplied) return ask(supply, LRD_SUPPLY_TABLE, wanted, true);
     next = supply->memory;
     lrd_growth_start_locked(shard, next);
     supply->given = LRD_SUPPLY_NONE;
@@ -190,7 +172,7 @@ bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply) {
   return lrd_growth_move_locked(shard, buckets) || ask_overflow(supply, next, true);
 }
 
-/// Puts supplied memory in the place of the policy's history; what was there is left in `supply`.
+/// Makes supplied memory the policy's history. The former history is left in `supply`.
 static void renew_history_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES(shard->lock) {
   lrd_history *history = &shard->order.history;
   if (supply->given_size != history->wanted) return;
@@ -209,14 +191,11 @@ bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply 
   if (LRD_UNLIKELY(history->wanted != history->bytes)) {
     if (supply->given == LRD_SUPPLY_HISTORY) renew_history_locked(shard, supply);
     if (history->wanted != history->bytes && !supply->declined) {
-      supply->wanted = LRD_SUPPLY_HISTORY;
-      supply->size = history->wanted;
-      supply->optional = true;
-      return false;
+      return ask(supply, LRD_SUPPLY_HISTORY, history->wanted, true);
     }
   }
   lrd_table *root = lrd_shard_root_locked(shard);
-  if (root == &lrd_table_empty) return ask_table(supply, LRD_FIRST_BUCKETS, false);
+  if (root == &lrd_table_empty) return ask(supply, LRD_SUPPLY_TABLE, LRD_FIRST_BUCKETS, false);
   if (!supply->declined) {
     lrd_table *next = lrd_shard_next_locked(shard);
     if (next) {
@@ -226,7 +205,7 @@ bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply 
     } else if (shard->count == foresight_of(shard, root)) {
       supply->tidy = true;
     } else if (shard->count >= root->buckets * LRD_TABLE_LOAD) {
-      return ask_table(supply, buckets_after(shard, root->buckets), true);
+      return ask(supply, LRD_SUPPLY_TABLE, buckets_after(shard, root->buckets), true);
     }
   }
   lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_growth.h — the tables of a shard: how large they are, when they move, and the memory for that.
+/* lrd_growth.h — the tables of a shard: their size, when they move, and the memory for that.
  *
- * A table that is full moves to a successor, two buckets with each insertion, so that it is done
- * long before the successor is full. A table that is far too large shrinks the same way, but the
- * background thread moves it. Large tables get their successor beforehand, from that thread. */
+ * A full table moves to a successor: two buckets with each insertion, so that it has moved long
+ * before the successor is full. A table that is far too large moves to a smaller one, by the
+ * background thread. That thread also makes the successors of large tables in advance. */
 #pragma once
 
 #include "lrd_shard.h"
@@ -11,23 +11,22 @@
 
 #pragma clang assume_nonnull begin
 
-/// Allocates what is wanted, after freeing what is held. False without memory. A table is made for
-/// entries with such references.
-bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
-
-/// Frees what is held.
+/// Frees the memory in the supply.
 void lrd_supply_drop(lrd_supply *supply);
 
-/// Tells the shard and its policy what it may hold.
+/// The same, then allocates what is wanted: a table is for entries with such references. False
+/// without memory.
+bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
+
+/// Tells the shard and its policy their share of the limits.
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) LRD_REQUIRES(shard->lock);
 
-/// lrd_growth_prepare_locked() where something may be missing.
+/// lrd_growth_prepare_locked() when memory may be missing.
 bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock);
 
-/// Makes room in the table for one more entry of hash `hash`, and moves a few buckets of a growing
-/// table. Uses what `supply` holds. False when something is missing: leave the lock, fetch the
-/// supply and ask again.
+/// Makes room in the table for another entry of hash `hash`, and moves a few buckets of a growing
+/// table. Uses the `supply`. False when memory is missing: unlock, fetch the supply and call again.
 static inline bool lrd_growth_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard);
@@ -37,10 +36,9 @@ static inline bool lrd_growth_prepare_locked(lrd_shard *shard, uint64_t hash, lr
   return LRD_LIKELY(at_ease) || lrd_growth_prepare_slow_locked(shard, hash, supply);
 }
 
-/// What `at_ease` is to be for the table and the share as they are.
+/// The right value of `at_ease`.
 uint64_t lrd_growth_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
-/// True while a table moves.
 static inline bool lrd_growth_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   return lrd_shard_next_locked(shard) != NULL;
 }
@@ -51,17 +49,16 @@ bool lrd_growth_is_oversized_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 /// Starts moving to `table`. The shard must not be moving already.
 void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock);
 
-/// Moves up to `buckets` buckets. False when the new table first needs an overflow chunk.
+/// Moves up to `buckets` buckets. False when the new table needs an overflow chunk first.
 bool lrd_growth_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lock);
 
-/// Moves up to `buckets` buckets of a moving table, or begins to shrink one that is far too large,
-/// or to move to the successor of a large one that is nearly full. Uses what `supply` holds. False
-/// when something is missing, as with lrd_growth_prepare_locked().
+/// Moves up to `buckets` buckets. Begins to move a table that is far too large, or large and nearly
+/// full. Uses the `supply`. False when memory is missing, as with lrd_growth_prepare_locked().
 bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply)
     LRD_REQUIRES(shard->lock);
 
-/// Gives up the tables with everything in them: from one moment to the next readers see an empty
-/// shard. Order and sums are left to lrd_shard_empty_locked().
+/// Gives up the tables with all entries: at once readers see an empty shard. The caller then calls
+/// lrd_shard_empty_locked() for order and sums.
 void lrd_growth_leave_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 #pragma clang assume_nonnull end

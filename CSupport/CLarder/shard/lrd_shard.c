@@ -21,7 +21,7 @@ bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared, lr
   shard->policy = policy;
   shard->pool = pool;
   shard->references = references;
-  atomic_store_explicit(&shard->root, &lrd_table_empty, memory_order_relaxed);
+  LRD_STORE(&shard->root, &lrd_table_empty);
   lrd_order *order = &shard->order;
   lrd_order_clear(order);
   order->shared = shared;
@@ -37,15 +37,11 @@ void lrd_shard_close(lrd_shard *shard) {
   lrd_order *order = &shard->order;
   lrd_free(order->state, shard->policy->state_bytes, LRD_STATE_ALIGNMENT);
   lrd_free(order->history.memory, order->history.bytes, LRD_STATE_ALIGNMENT);
-  lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
-  lrd_table *next = atomic_load_explicit(&root->next, memory_order_relaxed);
+  lrd_table *root = LRD_LOAD(&shard->root);
+  lrd_table *next = LRD_LOAD(&root->next);
   lrd_table_destroy(root);
   if (next) lrd_table_destroy(next);
-  while (shard->limbo.tables) {
-    lrd_table *table = shard->limbo.tables;
-    shard->limbo.tables = table->retired_next;
-    lrd_table_destroy(table);
-  }
+  lrd_table_destroy_all(shard->limbo.tables);
 }
 
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash) {

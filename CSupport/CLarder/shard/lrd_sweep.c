@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_sweep.h"
 
-/// The lowest hash of bucket `index`, in units of 2^16, which is what an index is made of. One past
-/// all hashes for the bucket behind the last.
+/// The upper 48 bits of the lowest hash of bucket `index`; 2^48 for the bucket behind the last.
 static uint64_t first_hash48(const lrd_table *table, uint64_t index) {
   unsigned __int128 hash = ((unsigned __int128)index << 64) + table->buckets - 1;
   return (uint64_t)((hash / table->buckets + 0xffff) >> 16);
@@ -24,19 +23,16 @@ size_t lrd_sweep_next_locked(lrd_shard *shard, lrd_sweep *sweep, lrd_entry **ent
     }
     size_t found = count;
     lrd_bucket *bucket = &table->bucket[index];
-    for (;;) {
+    for (; bucket; bucket = lrd_table_next_bucket(table, bucket)) {
       for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-        uint64_t word = atomic_load_explicit(&bucket->cells[i], memory_order_relaxed);
+        uint64_t word = LRD_LOAD(&bucket->cells[i]);
         if (!word) continue;
         lrd_entry *entry = lrd_table_entry(word);
-        // A position inside a bucket: the table was another one when its first part was visited.
+        // Visited already, when the table was another one: the position is inside of this bucket.
         if (lrd_entry_hash48(entry) < sweep->position) continue;
         if (found < room) entries[found] = entry;
         found++;
       }
-      uint64_t link = atomic_load_explicit(&bucket->link, memory_order_relaxed) & LRD_LINK_OVERFLOW;
-      if (!link) break;
-      bucket = lrd_table_overflow(table, link - 1);
     }
     if (found > room) {
       if (!count) sweep->room = found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_evict.h"
 
-/// The entry to evict because cost is short, or count; NULL when none of the shard would help.
+/// The entry to evict; NULL when no entry of the shard would help.
 static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared,
                                 bool wants_cost) LRD_REQUIRES(shard->lock) {
   if (wants_cost && shard->cost == (spared ? spared->cost : 0)) return NULL;

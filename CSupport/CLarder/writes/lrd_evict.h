@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_evict.h — which entry goes when room is short, and its going.
+/* lrd_evict.h — chooses an entry when room is short, and evicts it.
  *
- * The policy names the victim. Where cost is short, entries of cost 0 are passed over: to evict them
- * would free none. The policy lets others go first (`pass` of lrd_policy). An eviction passes over
- * LRD_PASSED_OVER_MOST entries at most and then takes what is named, so that its steps are bounded.
- * Policies that go by cost are not interfered with. */
+ * The policy names the victim. When cost is short, entries of cost 0 are passed over, because to
+ * evict them would free no cost: `pass` of lrd_policy lets others go first. One eviction passes
+ * over LRD_PASSED_OVER_MOST entries at most, so that its steps are bounded. Policies that order
+ * entries by cost have no `pass`: their victims are always evicted. */
 #pragma once
 
 #include "lrd_cache.h"
 
 #pragma clang assume_nonnull begin
 
-/// Entries that one eviction passes over at most.
 #define LRD_PASSED_OVER_MOST 16
 
-/// Evicts one entry other than `spared`, whose state becomes `reason`, because of `shortage`. False
-/// when there is none that would help. Should `spared` be the next to go, it is displaced: what
-/// replaces it then enters the order as a new entry.
+/// Evicts one entry other than `spared` because of `shortage`; its state becomes `reason`. False
+/// when no entry of the shard would help. If the policy names `spared`, it is displaced: the entry
+/// that replaces it then enters the order as a new one.
 bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *_Nullable spared,
                       uint8_t reason, lrd_shortage shortage, lrd_chain *victims)
     LRD_REQUIRES(shard->lock);

@@ -8,7 +8,7 @@
 /// Entries that one destruction loop takes over from inner calls.
 enum { deferred_most = 256 };
 
-/// A large table takes the system long to free, and is left to the background thread.
+/// True for a large table: the system takes long to free it. The background thread will do that.
 static bool leaves_tables_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   const lrd_table *table = shard->limbo.tables;
   return table && lrd_table_is_large(table->buckets) && !table->retired_next &&
@@ -22,13 +22,12 @@ static void take_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage
   garbage->unsettled |= lrd_limbo_waits_locked(&shard->limbo);
 }
 
-/// lrd_garbage_add_locked() past the observer.
+/// lrd_garbage_add_locked() after the observer, if there is one.
 static void retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
                           lrd_chain *removed) LRD_REQUIRES(shard->lock) {
   lrd_limbo *limbo = &shard->limbo;
-  // A change destroys as many entries as it has removed: an allocator that keeps freed memory at
-  // hand then serves insertions from it. More at once overflow what it keeps, and the insertions
-  // after that find nothing there.
+  // Destroys as many entries as the change has removed. Allocators keep some freed memory at hand
+  // and serve insertions from it; more at once would exceed what they keep.
   uint32_t due = removed->count ? removed->count : 1;
   garbage->home = shard;
   if (lrd_thread_is_solitary()) {
@@ -80,7 +79,7 @@ static void return_scan(lrd_cache *cache, lrd_garbage *garbage, lrd_scan *scan,
   lrd_shard_leave(cache, shard);
 }
 
-/// Runs a scan and returns what came of it.
+/// Runs the scan and returns it to its limbo.
 static void run_scan(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_scan scan = garbage->scan;
   garbage->scan = (lrd_scan){0};
@@ -92,7 +91,7 @@ static void run_scan(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_hazards_discard(&hazards);
 }
 
-/// Leaves what this garbage was to destroy to the loops that run.
+/// Leaves all free entries to the destruction loops that run.
 static void defer(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
   lane->deferred = true;
   garbage->owes = false;
@@ -103,7 +102,8 @@ static void defer(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
   lrd_shard_leave(cache, shard);
 }
 
-/// Takes one entry that inner calls have left. After many, the rest goes to the background thread.
+/// Takes one entry that inner calls have left. After many, leaves the rest to the background
+/// thread.
 static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
   if (++garbage->deferred > deferred_most) {
     lane->deferred = false;
@@ -117,8 +117,8 @@ static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage
   lrd_shard_leave(cache, shard);
 }
 
-/// Takes a handful of what is above the bound, while something is. The calls that destructions make
-/// take from the same chain.
+/// Takes LRD_DESTROY_STEP entries while the limbo is above its bound. Inner calls take from the
+/// same chain.
 static void take_owed(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_shard *shard = home_of(cache, garbage);
   lrd_shard_enter(cache, NULL, shard);
@@ -128,15 +128,9 @@ static void take_owed(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_shard_leave(cache, shard);
 }
 
-/// Leaves what stays in limbos to the background thread.
-static void request_rest(lrd_cache *cache, lrd_garbage *garbage) {
-  if (garbage->unsettled) lrd_request_visit(&cache->request);
-  garbage->unsettled = false;
-}
-
 static lrd_entry *find_next(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
-  bool scans = garbage->scan.entries.head || garbage->scan.tables;
-  // A scan of what is not fenced runs a fence, too.
+  bool scans = lrd_scan_is_due(&garbage->scan);
+  // A scan that is not fenced runs a fence itself.
   if (garbage->fence && (!scans || garbage->scan.fenced)) lrd_grace_fence();
   garbage->fence = false;
   if (scans) run_scan(cache, garbage);
@@ -158,19 +152,19 @@ static lrd_entry *find_next(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garba
 
 lrd_entry *lrd_garbage_next_slow(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
   lrd_entry *entry = find_next(cache, lane, garbage);
-  request_rest(cache, garbage);
+  if (garbage->unsettled) lrd_request_visit(&cache->request);
+  garbage->unsettled = false;
   return entry;
 }
 
 void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_scan scan = {0};
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    lrd_shard *shard = &cache->shards[i];
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_shard_enter(cache, NULL, shard);
     lrd_limbo_scan_all_locked(&shard->limbo, &scan);
     lrd_shard_leave(cache, shard);
   }
-  if (!scan.entries.head && !scan.tables) return;
+  if (!lrd_scan_is_due(&scan)) return;
   lrd_hazards hazards;
   lrd_scan_run(&scan, &hazards);
   lrd_scan_sort(&scan, &hazards, &cache->pool);

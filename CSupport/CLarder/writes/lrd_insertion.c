@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_insertion.c — the protocol of lrd_insertion_finish(), all of it under the shard's lock:
+/* lrd_insertion.c — the steps of lrd_insertion_finish(), under the shard's lock:
  *
- *   Step 1. Refuse an entry that costs more than the whole limit. Its key's old value goes.
- *   Step 2. Make room in the table. What memory that takes is fetched outside the lock: AGAIN.
- *   Step 3. Note a replacement as a use. Where order follows use, the old value then goes last.
- *   Step 4. Exchange room: evict until what is freed, and what the limits leave, is enough for the
- *           entry. After many victims, or where none is left, go on with more room: AGAIN.
- *   Step 5. Publish the entry, in the place of the old one if there is one.
+ *   Step 1. Refuse an entry that costs more than the cost limit. Remove its key's old entry.
+ *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
+ *   Step 3. Note a hit on the old entry. Where hits move entries, it is then the last victim.
+ *   Step 4. Exchange room: evict until the freed room, and what the limits leave, is enough for the
+ *           entry. After many victims, or without another one, unlock and return AGAIN.
+ *   Step 5. Publish the entry, in place of the old one if there is one.
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"
 
 #include "lrd_evict.h"
 #include "lrd_growth.h"
 
-/// Entries evicted under one lock at most, so that no insertion holds it for long.
 enum { evictions_per_lock = 32 };
 
 void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
@@ -24,10 +23,7 @@ void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t 
   const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
   lrd_table *root = lrd_shard_root_locked(shard);
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_hash48(victim))]);
-  const lrd_references *references = &cache->entry_references;
-  for (uint32_t i = 0; i < references->count; i++) {
-    LRD_PREFETCH((const void *)(uintptr_t)lrd_entry_refers_to(victim, references->at[i]));
-  }
+  lrd_entry_prefetch_references(victim, &cache->entry_references);
 }
 
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
@@ -35,14 +31,14 @@ void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *in
   lrd_supply_drop(&insertion->supply);
 }
 
-/// Gives back the room of what was unlinked, and hands it on.
+/// Gives back the room of unlinked entries, and hands them on.
 static void give_up_locked(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
                            lrd_chain *unlinked) LRD_REQUIRES(shard->lock) {
   lrd_budget_release_chain(&cache->budget, &cache->pool, unlinked);
   lrd_garbage_add_locked(cache, shard, &insertion->garbage, unlinked);
 }
 
-/// Step 1, for an entry that is too costly.
+/// Step 1, for an entry that costs too much.
 static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
                          lrd_entry *old) LRD_RELEASE(shard->lock) {
   lrd_chain removed = {0};
@@ -66,7 +62,7 @@ static lrd_result fetch(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inser
   return supply->optional ? LRD_AGAIN : LRD_OUT_OF_MEMORY;
 }
 
-/// Step 4, where the other shards have to make room: evicts a few entries from one that has some.
+/// Step 4, when another shard must make room: evicts a few entries from the next one that has some.
 static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertion,
                        lrd_shortage shortage) {
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
@@ -74,31 +70,30 @@ static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertio
     lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
     lrd_chain victims = {0};
     lrd_shard_enter(cache, lane, shard);
-    int wanted = shortage == LRD_COUNT_SHORT ? 1 : 4;
-    while (wanted-- &&
-           lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, shortage, &victims)) {
+    bool found = true;
+    for (int wanted = shortage == LRD_COUNT_SHORT ? 1 : 4; found && wanted; wanted--) {
+      found = lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, shortage, &victims);
     }
-    bool found = victims.head;
+    found = victims.head;
     give_up_locked(cache, shard, insertion, &victims);
     lrd_shard_leave(cache, shard);
     if (found) return;
   }
-  // All room is reserved by insertions that are about to publish.
+  // Other insertions have reserved all room and are about to publish.
   lrd_yield();
 }
 
-/// Step 4, where the victims do not suffice: leaves the lock with what was evicted so far, to go on
-/// with more room. `exhausted`: the shard has no victim that would help.
+/// Step 4, when the victims are not enough: gives their room back, so that the next round has it.
+/// `exhausted`: the shard has no other victim that would help.
 static lrd_result go_on(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
                         lrd_insertion *insertion, lrd_entry *old, lrd_chain *victims,
                         lrd_shortage shortage, bool exhausted) LRD_RELEASE(shard->lock) {
-  // An old value that costs nothing would go in vain, and where such are passed over it stays while
-  // room is sought in other shards.
+  // To remove an old entry of cost 0 would not help. It stays, if the policy passes over such.
   bool gives_way = old && (old->cost || !cache->policy->pass);
   if (exhausted && gives_way) {
-    // Nothing else here frees cost, and the new value is too large beside other shards' entries.
+    // Nothing else here frees cost, and the new entry does not fit beside those of other shards.
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_REPLACED, victims);
-    shard->counters.removals++; // until the new value is stored, if it is
+    shard->counters.removals++; // counts as a replacement if the new entry is stored
     insertion->replaced = true;
   } else if (old && old->state == LRD_ENTRY_DISPLACED) {
     lrd_shard_restore_locked(shard, old);
@@ -153,7 +148,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   lrd_shortage shortage;
   while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost, entry->cost)) !=
          LRD_ROOM) {
-    // Half the range is left for the next cost, so that the sum cannot overflow.
+    // Leaves half the range for the next cost, so that the sum cannot overflow.
     bool more = unlinked.count < evictions_per_lock && freed_cost <= INT64_MAX;
     if (!more || !lrd_evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, &unlinked)) {
       return go_on(cache, lane, shard, insertion, old, &unlinked, shortage, more);
@@ -164,8 +159,8 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
 
   // Step 5. Publish.
   publish_locked(shard, insertion, entry, old, hash, &unlinked);
-  // This thread's batch of hits was applied at the beginning, so it is as sound after its own
-  // evictions; but not what a lookup around this call has found.
+  // The lane's batch was applied when the insertion began, so its own evictions leave it sound. But
+  // an entry that a lookup around this call has found may be unlinked now.
   if (lane) {
     lane->sound_at = shard->unlinked;
     lane->applied++;

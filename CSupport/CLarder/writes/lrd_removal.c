@@ -3,13 +3,12 @@
 
 #include "lrd_growth.h"
 
-/// What an eviction counts as that the layer above has chosen: by cost where that is the limit
-/// which is short, or the only one there is.
+/// The kind of an eviction that the layer above has chosen: by count if the count limit is reached
+/// or there is no cost limit.
 static int kind_chosen(lrd_budget *budget) {
-  uint64_t limit = atomic_load_explicit(&budget->count_limit, memory_order_relaxed);
-  bool counted = limit && atomic_load_explicit(&budget->count, memory_order_relaxed) >= limit;
-  bool costly = atomic_load_explicit(&budget->cost_limit, memory_order_relaxed);
-  return costly && !counted ? LRD_EVICTED_BY_COST : LRD_EVICTED_BY_COUNT;
+  lrd_amount limits = lrd_budget_limits(budget);
+  bool counted = LRD_LOAD(&budget->count) >= limits.count || limits.cost == LRD_UNBOUNDED;
+  return counted ? LRD_EVICTED_BY_COUNT : LRD_EVICTED_BY_COST;
 }
 
 void lrd_removal_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
@@ -55,7 +54,7 @@ void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
   lrd_budget_release(&cache->budget, count, (uint64_t)cost);
   atomic_fetch_sub_explicit(&cache->budget.cost_carry, (int64_t)(cost >> 64), memory_order_relaxed);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    // Not lrd_shard_leave(): the request's lock may not be taken under the other shards' locks.
+    // Not lrd_shard_leave(): the queue of requests may not be locked under a shard's lock.
     garbage->unsettled |= lrd_lock_release(&cache->shards[i].lock);
   }
   lrd_chain removed = {0};

@@ -7,30 +7,30 @@
 /// Entries evicted under one lock at most.
 enum { evictions_per_lock = 32 };
 
-/// Evicts up to `wanted` entries of one shard while more than the bounds are stored.
-static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, uint64_t count_bound,
-                              uint64_t cost_bound, uint64_t wanted, lrd_chain *victims)
-    LRD_REQUIRES(shard->lock) {
-  lrd_shortage shortage;
-  while (wanted-- &&
-         (shortage = lrd_budget_excess(&cache->budget, count_bound, cost_bound)) != LRD_ROOM &&
-         lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, shortage, victims)) {
+/// Evicts up to `wanted` entries of one shard while the cache exceeds its limits or the bounds.
+static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_amount bounds,
+                              uint64_t wanted, lrd_chain *victims) LRD_REQUIRES(shard->lock) {
+  while (wanted--) {
+    lrd_shortage shortage = lrd_budget_excess(&cache->budget, bounds);
+    if (shortage == LRD_ROOM) return;
+    if (!lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, shortage, victims)) return;
     lrd_budget_release(&cache->budget, 1, victims->tail->cost);
   }
 }
 
 bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint64_t count_bound,
                    uint64_t cost_bound, uint64_t *allowance) {
+  lrd_amount bounds = {count_bound, cost_bound};
   uint32_t idle = 0;
-  while (*allowance && lrd_budget_excess(&cache->budget, count_bound, cost_bound) != LRD_ROOM) {
+  while (*allowance && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM) {
     uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
     lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
-    // Several shards share the loss; one alone gives what is wanted in its own order.
+    // Several shards take turns. A single one evicts many, in its own order.
     uint64_t wanted = cache->shard_mask ? 1 : evictions_per_lock;
     if (wanted > *allowance) wanted = *allowance;
     lrd_chain victims = {0};
     lrd_shard_enter(cache, lane, shard);
-    evict_some_locked(cache, shard, count_bound, cost_bound, wanted, &victims);
+    evict_some_locked(cache, shard, bounds, wanted, &victims);
     uint32_t evicted = victims.count;
     lrd_garbage_add_locked(cache, shard, garbage, &victims);
     garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
@@ -46,17 +46,14 @@ bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint6
   return true;
 }
 
-/// Tells the policy, and waits until no insertion is left that has read an earlier limit: they read
-/// it under a lock. Of several calls at once, the last to have a shard's lock reads the last
-/// limits.
+/// Tells the policy and the shards. Insertions read the limits under a lock, so none that read an
+/// earlier limit is left afterwards. If several threads set limits, the last one to lock a shard
+/// reads the last limits.
 static void limits_changed(lrd_cache *cache) {
   const lrd_policy *policy = cache->policy;
-  uint32_t shards = cache->shard_mask + 1;
-  if (policy->adjust) {
-    policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), shards);
-  }
-  for (uint32_t i = 0; i < shards; i++) {
-    lrd_shard *shard = &cache->shards[i];
+  uint32_t shards = lrd_cache_shards(cache);
+  if (policy->adjust) policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), shards);
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_shard_enter(cache, NULL, shard);
     lrd_growth_resize_locked(shard, lrd_budget_share(&cache->budget, shards));
     lrd_shard_leave(cache, shard);
@@ -64,11 +61,11 @@ static void limits_changed(lrd_cache *cache) {
 }
 
 void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit) {
-  atomic_store_explicit(&cache->budget.count_limit, limit, memory_order_relaxed);
+  LRD_STORE(&cache->budget.count_limit, limit);
   limits_changed(cache);
 }
 
 void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit) {
-  atomic_store_explicit(&cache->budget.cost_limit, limit, memory_order_relaxed);
+  LRD_STORE(&cache->budget.cost_limit, limit);
   limits_changed(cache);
 }
