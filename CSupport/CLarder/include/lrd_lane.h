@@ -2,18 +2,15 @@
 /* lrd_lane.h — lanes: what one thread writes when it uses one cache. They keep hits free of shared
  * writes.
  *
- * A lane is made at a thread's first use of a cache, and freed with the cache. Only the thread that
- * owns the lane's index writes it. A thread that gets the index of one that ended goes on with its
- * lane, counters and free slots included.
+ * A lane is made at a thread's first use of a cache and freed with the cache. Only the thread that
+ * owns the lane's index writes it. When the thread ends, the next one that gets the index goes on
+ * with the lane, its counters and its free slots.
  *
- * FREE SLOTS for new entries are taken and given one by one by threads that have a lane, and from
- * the pool by those that have none.
- *
- * THE BATCH (after Ding, Jiang, Zhang, "BP-Wrapper", ICDE 2009) holds hits that are not yet noted in
- * the policy's order, as (entry, hash). It is applied when it is full, if a trylock gets the shard,
- * and in any case before its thread changes that shard: so one thread alone sees an exact order. An
- * entry in a batch may be long gone. It is followed only after the table has confirmed, under the
- * lock, that it is linked; or when the shard has unlinked nothing since the batch was last empty. */
+ * THE BATCH (after Ding, Jiang, Zhang, "BP-Wrapper", ICDE 2009) holds hits that are not yet noted
+ * in the policy's order, as (entry, hash). It is applied when it is full, if a trylock gets the
+ * shard, and always before its thread changes that shard, so that a single thread sees an exact
+ * order. Entries in a batch may be gone. They are followed only if the table confirms, under the
+ * lock, that they are linked, or if the shard has unlinked nothing since the batch was empty. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -21,13 +18,13 @@
 
 #pragma clang assume_nonnull begin
 
-/// Hits a thread gathers before it notes them in the order, and how many it keeps while it cannot.
+/// Hits that a thread gathers before it notes them, and those that it keeps while it cannot.
 #define LRD_BATCH 64
 #define LRD_BATCH_MOST 128
-/// No number of unlinked entries: the batch is not sound.
+/// `sound_at` of a batch that is not sound.
 #define LRD_NEVER_SOUND UINT64_MAX
-/// Free slots a thread keeps at hand, a power of two. First in, first out: where entries leave in
-/// the order they came in, memory then stays in that order too, and one line holds neighbours.
+/// Free slots in a lane, a power of two. First in, first out: if entries leave in the order in
+/// which they came, neighbours in that order then share lines.
 #define LRD_FREE_SLOTS 32
 
 typedef struct lrd_touch {
@@ -52,8 +49,8 @@ typedef struct lrd_lane {
   lrd_touch touch[LRD_BATCH_MOST];
 } lrd_lane;
 
-/// Lanes this thread used last, by the low bits of their caches' numbers: spares the hit path the
-/// way through `lanes`. Numbers are never used again, so an entry of a closed cache matches
+/// The lanes that this thread used last, by the low bits of their caches' numbers: saves the hit
+/// path the way through `lanes`. Numbers are never reused, so a lane of a closed cache matches
 /// nothing.
 enum { LRD_NEAR_LANES = 4 };
 
@@ -62,12 +59,7 @@ typedef struct lrd_near_lane {
   lrd_lane *_Nullable lane;
 } lrd_near_lane;
 
-#if defined(__ELF__)
-extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES]
-    __attribute__((tls_model("initial-exec")));
-#else
-extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES];
-#endif
+extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
 
 typedef struct lrd_lanes {
   struct lrd_lanes *_Nullable smaller; // its predecessor
@@ -75,26 +67,26 @@ typedef struct lrd_lanes {
   _Atomic(lrd_lane *_Nullable) lane[];
 } lrd_lanes;
 
-/// Makes a cache's array of lanes, frees it, or makes all lanes what they are between two calls, but
-/// for that of the only thread left after fork(): the others may have been copied in the middle of
-/// one. Their free slots are lost.
+/// These make and free a cache's array of lanes. The third resets all lanes after fork(), except
+/// that of the only thread left: fork() may have copied them half changed. Their free slots are
+/// lost.
 void lrd_lanes_open(lrd_cache *cache);
 void lrd_lanes_close(lrd_cache *cache);
 void lrd_lanes_reset(lrd_cache *cache);
 
-/// The calling thread's lane, made at need; NULL without memory. Puts it near where the hit path
-/// may be taken.
+/// The calling thread's lane, made if needed; NULL without memory. Stores it in `lrd_near` if the
+/// hit path may be taken.
 lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
 
-/// How often the lane's batch was applied. A hit may be noted without more ado only while this is
-/// what it was when its entry was found.
+/// How often the lane's batch was applied. If that changes between finding an entry and lrd_hit(),
+/// call lrd_lane_found_at() before lrd_hit().
 static inline uint32_t lrd_lane_applied(const lrd_lane *lane) LRD_NONBLOCKING {
   return lane->applied;
 }
 
-/// Takes `applied`, from before an entry was found whose hit will be noted next. Should the batch
-/// have been applied since, the entry may be unlinked without this lane's knowing: all will be
-/// asked for.
+/// Call with lrd_lane_applied() from before the entry was found. If the batch was applied since,
+/// the entry may have been unlinked: the batch is no longer sound, and the table must confirm its
+/// hits.
 static inline void lrd_lane_found_at(lrd_lane *lane, uint32_t applied) LRD_NONBLOCKING {
   if (LRD_UNLIKELY(lane->applied != applied)) lane->sound_at = LRD_NEVER_SOUND;
 }
@@ -103,14 +95,14 @@ static inline void lrd_lane_found_at(lrd_lane *lane, uint32_t applied) LRD_NONBL
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
     LRD_REQUIRES(shard->lock);
 
-/// Notes the hits of a full batch in every shard that is free, and makes room in it.
+/// Notes the hits of a full batch in every shard whose lock is free. Drops the oldest if it must.
 void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_COLD LRD_NONBLOCKING;
 
 /// Fetches free slots from the pool for a lane that has none. False without memory.
 bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane);
 
-/// Gives the later half of the free slots of a lane that is full of them to the pool, which hands out
-/// first what it got last.
+/// Gives the later half of the free slots of a lane that is full of them to the pool, which hands
+/// out first what it got last.
 void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane);
 
 /// A free slot with its id in `prev`; NULL without memory. `lane` NULL: straight from the pool. Not

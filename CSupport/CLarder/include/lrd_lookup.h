@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_lookup.h — the hit path: finds an entry, lends it, notes the hit; writes nothing shared.
  *
- *   lane = lrd_lane_current()     NULL: the way of lrd_find_slow(), or under the lock
+ *   lane = lrd_lane_current()     NULL: use lrd_find_slow(), or the lock
  *   entry = lrd_find()            stays valid until lrd_loan_end()
- *     compare the key, copy or use the value: between lrd_loan_pin() and lrd_loan_unpin() where
- *     that may run user code
+ *     compare the key, copy or use the value: pinned (lrd_loan_pin()) if that may run user code
  *   lrd_hit(), lrd_loan_end()     or lrd_miss() when there was no entry
  *
  * Everything stored here is the thread's own: its hazards and its lane; and, where the policy
@@ -17,11 +16,10 @@
 
 #pragma clang assume_nonnull begin
 
-// Initial-exec and local-exec thread-local storage is laid out when the thread starts: reading it
-// neither allocates nor locks, as clang must assume of the general kind.
+// clang assumes that reading a thread-local variable may allocate. This one is LRD_INITIAL_EXEC.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
-/// The calling thread's lane when it used this cache lately and hits may go without full fences.
+/// The calling thread's lane, if it used this cache lately and the hit path may be taken.
 LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
   const lrd_near_lane *near = &lrd_near[cache->number % LRD_NEAR_LANES];
   if (LRD_UNLIKELY(near->cache_number != cache->number)) return NULL;
@@ -48,11 +46,10 @@ lrd_entry *_Nullable lrd_find_slow(lrd_cache *cache, lrd_lane *lane,
                                    uint64_t hash) LRD_COLD LRD_NONBLOCKING;
 
 /// An entry whose hash may be `hash`, safe to read until lrd_loan_end(); NULL when there is none.
-/// A caller whose key differs asks lrd_find_slow(), which compares hashes. What the entry refers to
-/// loads together with it; `references` is their number, as in the options of the cache, or 0 where
-/// that is of no use.
+/// If its key differs, call lrd_find_slow(), which compares hashes. Begins to load the memory that
+/// the entry refers to: `reference_count` is that of the cache's options, or 0 to load nothing.
 LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint64_t hash,
-                                         uint32_t references) LRD_NONBLOCKING {
+                                         uint32_t reference_count) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
   lrd_hazard *hazard = lane->thread->top;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
@@ -63,8 +60,9 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
   if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_acquire) != root)) goto slow;
   uint64_t index = lrd_table_index(root, hash);
   lrd_bucket *bucket = &root->bucket[index];
-  size_t hints = index * references;
-  if (references) LRD_PREFETCH((const void *)((uintptr_t)root->hints + hints * sizeof(lrd_hints)));
+  size_t hints = index * reference_count;
+  uintptr_t hints_at = (uintptr_t)root->hints + hints * sizeof(lrd_hints);
+  if (reference_count) LRD_PREFETCH((const void *)hints_at);
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
   if (LRD_LIKELY(bits)) {
@@ -72,14 +70,14 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
     _Atomic(uint64_t) *cell = &bucket->cells[index_in_bucket];
     uint64_t word = atomic_load_explicit(cell, memory_order_acquire);
     entry = lrd_table_entry(word);
-    for (uint32_t i = 0; i < references; i++) {
+    for (uint32_t i = 0; i < reference_count; i++) {
       lrd_hints_prefetch(&root->hints[hints + i], index_in_bucket);
     }
     lrd_hazard_set(&hazard->entry, entry);
     // Unchanged cell and root: the entry was linked after its hazard could be seen. Acquire
     // again: the same word may by now stand for a later entry in the same memory.
     if (LRD_UNLIKELY(atomic_load_explicit(cell, memory_order_acquire) != word || !entry ||
-                     atomic_load_explicit(&shard->root, memory_order_relaxed) != root)) {
+                     LRD_LOAD(&shard->root) != root)) {
       goto slow;
     }
   } else if (LRD_UNLIKELY(link & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW))) {
@@ -87,7 +85,7 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
   } else {
     // Pairs with the release stores of moves: had a cell been emptied by a move, the link differs.
     atomic_thread_fence(memory_order_acquire);
-    if (LRD_UNLIKELY(atomic_load_explicit(&bucket->link, memory_order_relaxed) != link)) goto slow;
+    if (LRD_UNLIKELY(LRD_LOAD(&bucket->link) != link)) goto slow;
   }
   lrd_hazard_clear(&hazard->table);
   return entry;
@@ -95,9 +93,8 @@ slow:
   return lrd_find_slow(cache, lane, hash);
 }
 
-/// Makes the entry just found a loan that lookups by user code leave alone: `==`, a closure.
-/// Between lrd_find() and lrd_loan_end() without it, nothing else may use a cache on this thread.
-/// False when all loans are out.
+/// Pins the loan of the entry just found: user code (`==`, a closure) may then use caches on this
+/// thread until lrd_loan_unpin(). False when all loans are in use.
 LRD_INLINE bool lrd_loan_pin(lrd_lane *lane) LRD_NONBLOCKING {
   lrd_thread *thread = lane->thread;
   if (LRD_UNLIKELY(thread->top == &thread->hazards[LRD_LOANS])) return false;
@@ -109,23 +106,20 @@ LRD_INLINE void lrd_loan_unpin(lrd_lane *lane) LRD_NONBLOCKING {
   lane->thread->top--;
 }
 
-/// Lets go of the entry found last, whose loan is closed if it was opened. Nothing done with the
-/// entry may sink below: the compiler barrier holds back retains, which the optimizer would move
-/// past plain stores, the release store everything else.
+/// Ends the loan of the entry found last; it must not be pinned. Nothing done with the entry may
+/// move below: the compiler barrier holds back retains, the release store everything else.
 LRD_INLINE void lrd_loan_end(lrd_lane *lane) LRD_NONBLOCKING {
   __asm__ volatile("" ::: "memory");
   lrd_hazard_clear(&lane->thread->top->entry);
 }
 
-/// Adds one to a counter only this thread writes.
+/// Adds one to a counter that only this thread writes.
 LRD_INLINE void lrd_count(_Atomic(uint64_t) *counter) LRD_NONBLOCKING {
-  uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
-  atomic_store_explicit(counter, before + 1, memory_order_relaxed);
+  LRD_STORE(counter, LRD_LOAD(counter) + 1);
 }
 
-/// Notes a hit on an entry found before. Where something in between may have applied this lane's
-/// batch, call lrd_lane_found_at() first: the entry may be unlinked by now, and only an older batch
-/// knows that it must ask.
+/// Notes a hit on an entry found before. If this lane's batch may have been applied in between,
+/// call lrd_lane_found_at() first: the entry may be unlinked by now.
 LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
                         uint64_t hash) LRD_NONBLOCKING {
   lrd_count(&lane->hits);
@@ -145,8 +139,8 @@ LRD_INLINE void lrd_miss(lrd_lane *lane) LRD_NONBLOCKING {
   lrd_count(&lane->misses);
 }
 
-/// Starts loading the bucket of `hash`: the first step of a batched lookup. Leaves the table's
-/// hazard to the lookup that follows on this thread.
+/// Begins to load the bucket of `hash`, for a lookup that follows on this thread. Leaves the
+/// table's hazard set.
 LRD_INLINE void lrd_prefetch_bucket(lrd_cache *cache, lrd_lane *lane,
                                     uint64_t hash) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
@@ -157,23 +151,23 @@ LRD_INLINE void lrd_prefetch_bucket(lrd_cache *cache, lrd_lane *lane,
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, hash)]);
 }
 
-/// Starts loading an entry, which may lie in two cache lines, of `bytes` bytes.
+/// Begins to load an entry of `bytes` bytes, which may lie in two cache lines.
 LRD_INLINE void lrd_prefetch_entry(const lrd_entry *entry, intptr_t bytes) LRD_NONBLOCKING {
   LRD_PREFETCH(&entry->hash_mid);
   LRD_PREFETCH((const char *)entry + bytes - 1);
 }
 
-/// Loans the calling thread has left.
+/// Loans that the calling thread can still pin.
 LRD_INLINE intptr_t lrd_loans_left(const lrd_lane *lane) LRD_NONBLOCKING {
   return &lane->thread->hazards[LRD_LOANS] - lane->thread->top;
 }
 
-/// Starts loading the object a stored reference points to. Its bits need not be an address.
+/// Begins to load the object that a stored reference points to. Its bits need not be an address.
 LRD_INLINE void lrd_prefetch_object(const void *reference) LRD_NONBLOCKING {
   LRD_PREFETCH(*(const void *const *)reference);
 }
 
-/// Ends a batch of prefetches whose last lookup may not have happened.
+/// Ends prefetching when the last lookup may not have happened: clears the table's hazard.
 LRD_INLINE void lrd_prefetch_end(lrd_lane *lane) LRD_NONBLOCKING {
   lrd_hazard_clear(&lane->thread->top->table);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_statistics.h — what a cache has counted, summed up over its lanes and shards. */
+/* lrd_statistics.h — the counters of a cache, summed over its lanes and shards. */
 #pragma once
 
 #include "lrd_lane.h"

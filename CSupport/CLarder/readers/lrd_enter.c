@@ -19,8 +19,7 @@ void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_ent
 bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
   (void)shard;
   if (!lane || !lrd_loans_left(lane)) return false;
-  // No second look at the table: the entry is linked, and whoever unlinks it takes the lock after
-  // this store.
+  // Need not check the table again: whoever unlinks the entry takes the lock after this store.
   lrd_hazard_set(&lane->thread->top->entry, entry);
   lrd_loan_pin(lane);
   return true;

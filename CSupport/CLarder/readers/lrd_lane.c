@@ -14,14 +14,13 @@ static size_t lanes_bytes(uint32_t capacity) {
 }
 
 void lrd_lanes_open(lrd_cache *cache) {
-  atomic_store_explicit(&cache->lanes, &no_lanes, memory_order_relaxed);
+  LRD_STORE(&cache->lanes, &no_lanes);
 }
 
 void lrd_lanes_close(lrd_cache *cache) {
-  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  lrd_lanes *lanes = LRD_LOAD(&cache->lanes);
   for (uint32_t i = 0; i < lanes->capacity; i++) {
-    lrd_free(atomic_load_explicit(&lanes->lane[i], memory_order_relaxed), sizeof(lrd_lane),
-             _Alignof(lrd_lane));
+    lrd_free(LRD_LOAD(&lanes->lane[i]), sizeof(lrd_lane), _Alignof(lrd_lane));
   }
   while (lanes && lanes != &no_lanes) {
     lrd_lanes *smaller = lanes->smaller;
@@ -31,9 +30,9 @@ void lrd_lanes_close(lrd_cache *cache) {
 }
 
 void lrd_lanes_reset(lrd_cache *cache) {
-  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  lrd_lanes *lanes = LRD_LOAD(&cache->lanes);
   for (uint32_t i = 0; i < lanes->capacity; i++) {
-    lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_relaxed);
+    lrd_lane *lane = LRD_LOAD(&lanes->lane[i]);
     if (!lane || (lrd_self && lane->thread == lrd_self)) continue;
     lane->touches = 0;
     lane->flush_at = LRD_BATCH;
@@ -51,12 +50,12 @@ static bool grow_lanes(lrd_cache *cache, uint32_t capacity) LRD_EXCLUDES(cache->
   if (!grown) return false;
   grown->capacity = rounded;
   lrd_lock_acquire(&cache->admin);
-  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  lrd_lanes *lanes = LRD_LOAD(&cache->lanes);
   bool used = lanes->capacity < capacity;
   if (used) {
     for (uint32_t i = 0; i < lanes->capacity; i++) {
-      lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_relaxed);
-      atomic_store_explicit(&grown->lane[i], lane, memory_order_relaxed);
+      lrd_lane *lane = LRD_LOAD(&lanes->lane[i]);
+      LRD_STORE(&grown->lane[i], lane);
     }
     grown->smaller = lanes->capacity ? lanes : NULL;
     atomic_store_explicit(&cache->lanes, grown, memory_order_release);
@@ -73,8 +72,8 @@ static lrd_lane *make_lane(lrd_cache *cache, uint32_t index) LRD_EXCLUDES(cache-
   lane->thread = lrd_self;
   lane->flush_at = LRD_BATCH;
   lrd_lock_acquire(&cache->admin);
-  // The array may have grown meanwhile; under the lock this is the one that stays.
-  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_relaxed);
+  // Under the lock, because the array may have grown meanwhile.
+  lrd_lanes *lanes = LRD_LOAD(&cache->lanes);
   atomic_store_explicit(&lanes->lane[index], lane, memory_order_release);
   lrd_lock_release(&cache->admin);
   return lane;
@@ -86,8 +85,8 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
   if (index >= lanes->capacity && !grow_lanes(cache, index + 1)) return NULL;
   lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
-  // Relaxed: the thread reads what it, or the one before it in this record, stored.
-  lrd_lane *lane = atomic_load_explicit(&lanes->lane[index], memory_order_relaxed);
+  // Relaxed: only this thread, or an earlier one with the same record, has stored it.
+  lrd_lane *lane = LRD_LOAD(&lanes->lane[index]);
   if (!lane) lane = make_lane(cache, index);
 #if defined(__linux__)
   bool hit_path = lrd_platform_asymmetric;
@@ -100,10 +99,6 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   return lane;
 }
 
-static bool on_shard(const lrd_cache *cache, const lrd_shard *shard, const lrd_touch *touch) {
-  return &cache->shards[(uint32_t)(touch->hash >> 16) & cache->shard_mask] == shard;
-}
-
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_entry *linked[LRD_BATCH_MOST];
   uint32_t hits = 0, kept = 0;
@@ -111,7 +106,7 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   bool sound = !cache->shard_mask && lane->sound_at == shard->unlinked;
   for (uint32_t i = 0; i < lane->touches; i++) {
     lrd_touch touch = lane->touch[i];
-    if (LRD_UNLIKELY(!on_shard(cache, shard, &touch))) {
+    if (LRD_UNLIKELY(lrd_cache_shard(cache, touch.hash) != shard)) {
       lane->touch[kept++] = touch;
     } else if (sound || lrd_table_holds_locked(root, touch.entry, touch.hash)) {
       linked[hits++] = touch.entry;
@@ -124,8 +119,8 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lane->sound_at = shard->unlinked;
 }
 
-// Reached from the hit path: the policies' functions are called through pointers the compiler
-// cannot see into; they neither allocate nor wait, by the contract in lrd_policy.h.
+// On the hit path. The compiler cannot see the policies' functions, which are called through
+// pointers. By the contract of lrd_policy.h they neither allocate nor wait.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
 void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
@@ -137,7 +132,7 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
     lrd_shard *shard = &cache->shards[__builtin_ctzll(shards)];
     if (!lrd_lock_try(&shard->lock)) continue;
     lrd_lane_apply_locked(cache, lane, shard);
-    // A mark left meanwhile is put back: the next holder, or the next try, will honour it.
+    // A mark left meanwhile is put back: the next holder will be told of it.
     if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   }
   lane->flush_at = lane->touches < LRD_BATCH ? LRD_BATCH : lane->touches + LRD_BATCH / 4;
@@ -146,8 +141,7 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
   memmove(lane->touch, lane->touch + dropped, (lane->touches - dropped) * sizeof(lrd_touch));
   lane->touches -= dropped;
   lane->flush_at = LRD_BATCH_MOST;
-  uint64_t before = atomic_load_explicit(&lane->dropped, memory_order_relaxed);
-  atomic_store_explicit(&lane->dropped, before + dropped, memory_order_relaxed);
+  LRD_STORE(&lane->dropped, LRD_LOAD(&lane->dropped) + dropped);
 }
 #pragma clang diagnostic pop
 

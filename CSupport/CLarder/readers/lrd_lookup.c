@@ -7,10 +7,10 @@ static void protect(_Atomic(uintptr_t) *hazard, const void *pointer) LRD_NONBLOC
   lrd_fence_light();
 }
 
-/// What one search of a chain came to.
+/// The result of one search of a chain.
 typedef enum lrd_search { LRD_FOUND, LRD_ABSENT, LRD_DISTURBED } lrd_search;
 
-/// Looks through the chain of `hash` in `table`, as part of `root`; hazards protect both.
+/// Searches the chain of `hash` in `table`, which is `root` or its successor. Hazards protect both.
 static lrd_search search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_hazard *hazard,
                          uint64_t hash, uint64_t link, lrd_entry **found) LRD_NONBLOCKING {
   lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
@@ -24,16 +24,16 @@ static lrd_search search(lrd_shard *shard, lrd_table *root, lrd_table *table, lr
       if (!entry) return LRD_DISTURBED;
       protect(&hazard->entry, entry);
       if (atomic_load_explicit(cell, memory_order_acquire) != word ||
-          atomic_load_explicit(&shard->root, memory_order_relaxed) != root) {
+          LRD_LOAD(&shard->root) != root) {
         return LRD_DISTURBED;
       }
       if (!lrd_entry_may_match(entry, hash)) continue;
       *found = entry;
       return LRD_FOUND;
     }
-    // The same link at every step keeps the walk inside one chain although buckets are reused.
+    // Buckets may be reused. While the head's link is the same, the walk is still in one chain.
     atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&head->link, memory_order_relaxed) != link) return LRD_DISTURBED;
+    if (LRD_LOAD(&head->link) != link) return LRD_DISTURBED;
     if (!(next & LRD_LINK_OVERFLOW)) return LRD_ABSENT;
     bucket = lrd_table_overflow(table, (next & LRD_LINK_OVERFLOW) - 1);
     next = atomic_load_explicit(&bucket->link, memory_order_acquire);
@@ -54,14 +54,14 @@ lrd_entry *lrd_find_slow(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NO
     lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
     uint64_t link = atomic_load_explicit(&head->link, memory_order_acquire);
     if (link & LRD_LINK_MOVED) {
-      // While root is the root, its successor is not retired. Root keeps its own hazard: freed, its
-      // address could be that of a later root, and the comparisons below would mean nothing.
+      // While `root` is the root, its successor is not freed. `root` keeps its hazard: otherwise
+      // its address could come back as that of a later root.
       table = atomic_load_explicit(&root->next, memory_order_acquire);
       protect(&hazard[1].table, table);
-      if (atomic_load_explicit(&shard->root, memory_order_relaxed) != root) continue;
+      if (LRD_LOAD(&shard->root) != root) continue;
       head = &table->bucket[lrd_table_index(table, hash)];
       link = atomic_load_explicit(&head->link, memory_order_acquire);
-      // The successor is the root by now and moves itself: unchanged would not mean absent.
+      // The successor is the root by now, and moves itself.
       if (link & LRD_LINK_MOVED) continue;
     }
     result = search(shard, root, table, hazard, hash, link, &found);

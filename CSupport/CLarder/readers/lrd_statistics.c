@@ -22,12 +22,11 @@ lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
   for (uint32_t i = 0; i < lanes->capacity; i++) {
     lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_acquire);
     if (!lane) continue;
-    sum.hits += atomic_load_explicit(&lane->hits, memory_order_relaxed);
-    sum.misses += atomic_load_explicit(&lane->misses, memory_order_relaxed);
-    sum.dropped += atomic_load_explicit(&lane->dropped, memory_order_relaxed);
+    sum.hits += LRD_LOAD(&lane->hits);
+    sum.misses += LRD_LOAD(&lane->misses);
+    sum.dropped += LRD_LOAD(&lane->dropped);
   }
-  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-    lrd_shard *shard = &cache->shards[i];
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_shard_enter(cache, NULL, shard);
     add_counters(&sum.counters, &shard->counters);
     sum.retired += lrd_limbo_count_locked(&shard->limbo);
