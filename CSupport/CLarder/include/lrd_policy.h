@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_policy.h — what an eviction policy is: a few functions over the order of one shard.
+/* lrd_policy.h — an eviction policy: a few functions over the order of one shard.
  *
- * A policy links and orders entries; it does not touch the table, the limits or the entries' lives.
- * Unless said otherwise its functions run under the shard's lock, neither allocate nor free, and
- * take a bounded number of steps, whatever the shard holds.
+ * A policy orders entries. It does not touch the table, the limits or the states of entries. Unless
+ * said otherwise, its functions run under the shard's lock, neither allocate nor free, and take a
+ * bounded number of steps, whatever the shard holds.
  *
  * HITS reach a policy in one of three ways, which `hits_most` chooses:
  *   LRD_HITS_IGNORED    not at all: a hit stores nothing but its thread's own counter
  *   1 … LRD_HITS_MOST   a hit adds one to the entry's `policy_bits` until they reach this number.
- *                       The policy finds the sum when it comes by in search of a victim, and sets
- *                       it back. Updates may be lost; nothing else of the cache is written
+ *                       The policy reads and resets them in search of a victim. Updates may be
+ *                       lost; nothing else that threads share is written
  *   LRD_HITS_BATCHED    threads gather their hits and hand them to `access`, oldest first, when a
  *                       trylock gets the shard, and in any case before they change it
  *
- * An insertion calls, in this order: for a replacement what a hit calls; `victim`, maybe `pass` and
- * `victim` again, and `remove` until there is room; then `insert` or `replace`. The new entry is
- * thus never its own victim. */
+ * An insertion notes a replacement as a hit; calls `victim`, maybe `pass` and `victim` again, and
+ * `remove`, until there is room; then calls `insert` or `replace`. A new entry is thus never its
+ * own victim. */
 #pragma once
 
 #include "lrd_order.h"
@@ -24,7 +24,8 @@
 
 enum { LRD_HITS_IGNORED = 0, LRD_HITS_MOST = 15, LRD_HITS_BATCHED = 255 };
 
-/// Entries that `victim` looks at before it names one, where nothing speaks for another number.
+/// Entries that `victim` looks at before it names one, if the policy has no reason for another
+/// number.
 enum { LRD_VICTIM_STEPS = 64 };
 
 typedef struct lrd_policy {
@@ -32,8 +33,8 @@ typedef struct lrd_policy {
   uint8_t hits_most;
   uint8_t entry_bytes; // kept in each entry beyond the header, see lrd_pool_extra(); multiple of 8
   uint16_t steps_most; // entries that `victim` may look at
-  bool by_cost;        // means nothing without a limit of the cost
-  bool divisible;      // gives as many hits when the entries are spread over shards
+  bool by_cost;        // is of use only with a cost limit
+  bool divisible;      // gives as many hits when entries are spread over shards
   size_t state_bytes;  // of `state` in each order; cleared when it is made
 
   /// Makes what the shards of one cache share, without a lock; false without memory. Has its own
@@ -55,9 +56,9 @@ typedef struct lrd_policy {
 
   /// Links a new entry that sits in slot `id`. Its bits are 0.
   void (*insert)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
-  /// Unlinks an entry; returns its slot id. `evicted`: it goes for want of room, as the last that
-  /// `victim` named, or by a quota, a veto or a trim that chose it itself. Otherwise a call removed
-  /// it, and nothing follows from that.
+  /// Unlinks an entry; returns its slot id. `evicted`: to make room, because `victim` has named it
+  /// or a quota, a veto or a trim chose it. Otherwise a call removed it, which tells the policy
+  /// nothing.
   uint32_t (*remove)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
   /// Links `entry`, which sits in slot `id` and has the same key, in the place of `old`, with the
   /// bits of `old`; returns the slot id of `old`.
@@ -70,14 +71,13 @@ typedef struct lrd_policy {
   /// others, and looks at `steps_most` of them at most, counting each in `order->steps`.
   uint32_t (*victim)(lrd_order *order, lrd_pool *pool);
 
-  /// Lets others be named before this entry, which `victim` has named, as well as a few steps can;
-  /// learns nothing from that. NULL where the order goes by cost: nothing is passed over there.
+  /// Makes `victim` name others before this entry, which it has just named, as well as a few steps
+  /// can. The policy learns nothing from that. NULL where cost decides: nothing is passed over.
   void (*_Nullable pass)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
-  /// Guesses which entry `victim` will name next; LRD_NIL for none. Begins to load what three steps
-  /// will touch: removing that entry, naming the one after it, and inserting a key whose hash has
-  /// these upper 48 bits. Changes nothing. Writes spend their time on cache misses, and this lets
-  /// the misses run side by side. NULL: the policy does not guess.
+  /// Guesses which entry `victim` will name next; LRD_NIL for none. Begins to load the memory for
+  /// removing it, for naming the one after it, and for inserting a key with these upper 48 bits of
+  /// the hash, so that cache misses overlap. Changes nothing. NULL: the policy does not guess.
   uint32_t (*_Nullable prefetch)(const lrd_order *order, lrd_pool *pool, uint64_t hash48);
 
   /// Unlinks some entry of a taken order and returns its slot id, LRD_NIL when none is left.
@@ -88,14 +88,19 @@ typedef struct lrd_policy {
   uint32_t (*coldest)(const lrd_order *order, lrd_pool *pool);
   uint32_t (*colder)(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
   uint32_t (*hotter)(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
-  /// Stops the process when an invariant of the order is broken. Takes as long as it takes.
+  /// Stops the process when an invariant of the order is broken. May take many steps.
   void (*check)(const lrd_order *order, lrd_pool *pool);
 } lrd_policy;
 
-/// The part of most policies that plain queues give: see lrd_order.h.
+/// Members of most policies, for plain queues (lrd_order.h): the walks, all that most have in
+/// common, and all but `victim` of those with a single queue.
+#define LRD_POLICY_WALKS_QUEUES                                                                    \
+  .drain = lrd_queues_drain, .hottest = lrd_queues_hottest, .coldest = lrd_queues_coldest,         \
+  .colder = lrd_queues_colder, .hotter = lrd_queues_hotter
 #define LRD_POLICY_OF_QUEUES                                                                       \
-  .replace = lrd_queues_replace, .drain = lrd_queues_drain, .hottest = lrd_queues_hottest,         \
-  .coldest = lrd_queues_coldest, .colder = lrd_queues_colder, .hotter = lrd_queues_hotter,         \
-  .prefetch = lrd_queues_prefetch
+  LRD_POLICY_WALKS_QUEUES, .replace = lrd_queues_replace, .prefetch = lrd_queues_prefetch
+#define LRD_POLICY_OF_ONE_QUEUE                                                                    \
+  LRD_POLICY_OF_QUEUES, .insert = lrd_queues_insert, .remove = lrd_queues_remove,                  \
+      .pass = lrd_queues_pass, .check = lrd_queues_check
 
 #pragma clang assume_nonnull end

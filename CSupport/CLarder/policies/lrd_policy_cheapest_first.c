@@ -20,11 +20,6 @@ static uint32_t cheapest_replace(lrd_order *order, lrd_pool *pool, lrd_entry *ol
   return old_id;
 }
 
-static uint32_t cheapest_victim(lrd_order *order, lrd_pool *pool) {
-  order->steps++;
-  return lrd_tree_coldest(order, pool);
-}
-
 const lrd_policy lrd_policy_cheapest_first = {
     .name = "cheapestFirst",
     .hits_most = LRD_HITS_IGNORED,
@@ -34,6 +29,6 @@ const lrd_policy lrd_policy_cheapest_first = {
     .insert = cheapest_insert,
     .remove = cheapest_remove,
     .replace = cheapest_replace,
-    .victim = cheapest_victim,
+    .victim = lrd_queues_victim,
     LRD_POLICY_OF_TREE,
 };

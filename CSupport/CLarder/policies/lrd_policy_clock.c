@@ -20,10 +20,6 @@ const lrd_policy lrd_policy_clock = {
     .name = "clock",
     .hits_most = 1,
     .steps_most = LRD_VICTIM_STEPS,
-    .insert = lrd_queues_insert,
-    .remove = lrd_queues_remove,
     .victim = clock_victim,
-    .pass = lrd_queues_pass,
-    LRD_POLICY_OF_QUEUES,
-    .check = lrd_queues_check,
+    LRD_POLICY_OF_ONE_QUEUE,
 };

@@ -31,11 +31,6 @@ static void cost_open(lrd_order *order) {
   state->age = 0;
 }
 
-static void cost_renewed(lrd_order *order) {
-  cost_state *state = order->state;
-  lrd_sketch_renewed(&state->sketch, order);
-}
-
 /// The value of an entry used now, modulo 2^64. All values in the tree are within 2^49 of the age.
 /// An entry without cost counts as one of cost 1.
 static uint64_t value_of(const lrd_order *order, const lrd_entry *entry, uint16_t uses) {
@@ -60,7 +55,7 @@ static void cost_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint
 static uint32_t cost_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
   cost_state *state = order->state;
   // Only an eviction by value tells the age. A quota or a veto may evict another entry.
-  uint32_t coldest = lrd_tree_coldest(order, pool);
+  uint32_t coldest = order->queue[0].list.tail;
   if (evicted && lrd_pool_entry(pool, coldest) == entry) {
     state->age = lrd_tree_node_of(pool, entry)->key;
   }
@@ -79,7 +74,7 @@ static uint32_t cost_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, l
 static uint32_t cost_victim(lrd_order *order, lrd_pool *pool) {
   cost_state *state = order->state;
   for (int steps = 1;; steps++) {
-    uint32_t id = lrd_tree_coldest(order, pool);
+    uint32_t id = order->queue[0].list.tail;
     if (id == LRD_NIL) return LRD_NIL;
     lrd_entry *entry = lrd_pool_entry(pool, id);
     uint32_t hits = lrd_entry_bits(entry);
@@ -101,7 +96,7 @@ const lrd_policy lrd_policy_cost_aware = {
     .by_cost = true,
     .state_bytes = sizeof(cost_state),
     .open = cost_open,
-    .renewed = cost_renewed,
+    .renewed = lrd_sketch_renewed,
     .insert = cost_insert,
     .remove = cost_remove,
     .replace = cost_replace,

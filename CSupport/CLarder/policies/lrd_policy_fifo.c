@@ -6,10 +6,6 @@ const lrd_policy lrd_policy_fifo = {
     .name = "fifo",
     .hits_most = LRD_HITS_IGNORED,
     .steps_most = 1,
-    .insert = lrd_queues_insert,
-    .remove = lrd_queues_remove,
     .victim = lrd_queues_victim,
-    .pass = lrd_queues_pass,
-    LRD_POLICY_OF_QUEUES,
-    .check = lrd_queues_check,
+    LRD_POLICY_OF_ONE_QUEUE,
 };

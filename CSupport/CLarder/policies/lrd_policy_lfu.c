@@ -83,13 +83,12 @@ static uint32_t lfu_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lr
   return old_id;
 }
 
-static void lfu_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entries,
-                       uint32_t count) {
+static void lfu_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *hits, uint32_t count) {
   lrd_slots slots = lrd_pool_slots(pool);
   for (uint32_t i = 0; i < count; i++) {
-    uint8_t uses = lrd_entry_bits(entries[i]);
-    uint32_t id = unlink(order, slots, entries[i]);
-    link(order, slots, entries[i], id, uses < USES_MOST ? uses + 1 : uses);
+    uint8_t uses = lrd_entry_bits(hits[i]);
+    uint32_t id = unlink(order, slots, hits[i]);
+    link(order, slots, hits[i], id, uses < USES_MOST ? uses + 1 : uses);
   }
 }
 
@@ -140,10 +139,6 @@ const lrd_policy lrd_policy_lfu = {
     .victim = lrd_queues_victim,
     .pass = lfu_pass,
     .prefetch = lrd_queues_prefetch,
-    .drain = lrd_queues_drain,
-    .hottest = lrd_queues_hottest,
-    .coldest = lrd_queues_coldest,
-    .colder = lrd_queues_colder,
-    .hotter = lrd_queues_hotter,
+    LRD_POLICY_WALKS_QUEUES,
     .check = lfu_check,
 };

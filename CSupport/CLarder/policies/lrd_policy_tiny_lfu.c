@@ -68,11 +68,6 @@ static void tiny_open(lrd_order *order) {
   divide(order);
 }
 
-static void tiny_renewed(lrd_order *order) {
-  tiny_state *state = order->state;
-  lrd_sketch_renewed(&state->sketch, order);
-}
-
 /// Changes the size of the window when a sample is complete.
 static void climb(lrd_order *order) {
   tiny_state *state = order->state;
@@ -124,13 +119,12 @@ static uint32_t tiny_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
   return id;
 }
 
-static void tiny_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entries,
-                        uint32_t count) {
+static void tiny_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *hits, uint32_t count) {
   tiny_state *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
   for (uint32_t i = 0; i < count; i++) {
-    lrd_sketch_add(&state->sketch, order, entries[i]);
-    lrd_order_move(order, entries[i]->queue == WINDOW ? WINDOW : PROTECTED, slots, entries[i]);
+    lrd_sketch_add(&state->sketch, order, hits[i]);
+    lrd_order_move(order, hits[i]->queue == WINDOW ? WINDOW : PROTECTED, slots, hits[i]);
     demote(order, slots);
   }
   state->hits += count;
@@ -199,7 +193,7 @@ const lrd_policy lrd_policy_tiny_lfu = {
     .state_bytes = sizeof(tiny_state),
     .open = tiny_open,
     .resize = divide,
-    .renewed = tiny_renewed,
+    .renewed = lrd_sketch_renewed,
     .insert = tiny_insert,
     .remove = tiny_remove,
     .access = tiny_access,

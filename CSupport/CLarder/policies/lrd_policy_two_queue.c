@@ -42,11 +42,10 @@ static uint32_t two_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, b
   return lrd_order_remove(order, lrd_pool_slots(pool), entry);
 }
 
-static void two_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *entries,
-                       uint32_t count) {
+static void two_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *hits, uint32_t count) {
   lrd_slots slots = lrd_pool_slots(pool);
   for (uint32_t i = 0; i < count; i++) {
-    if (entries[i]->queue == MAIN) lrd_order_move(order, MAIN, slots, entries[i]);
+    if (hits[i]->queue == MAIN) lrd_order_move(order, MAIN, slots, hits[i]);
   }
 }
 

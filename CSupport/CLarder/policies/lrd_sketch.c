@@ -21,7 +21,8 @@ void lrd_sketch_demand(const lrd_sketch *sketch, lrd_order *order, uint64_t entr
   order->history.wanted = (known ? least : least * 2) * sizeof(block);
 }
 
-void lrd_sketch_renewed(lrd_sketch *sketch, const lrd_order *order) {
+void lrd_sketch_renewed(lrd_order *order) {
+  lrd_sketch *sketch = order->state;
   uint64_t blocks = order->history.bytes / sizeof(block);
   *sketch = (lrd_sketch){.blocks = blocks};
   sketch->group = blocks < blocks_per_group ? blocks : blocks_per_group;

@@ -9,7 +9,7 @@
  * J. Algorithms 55(1), 2005. Ageing follows Einziger, Friedman and Manes, "TinyLFU", ACM ToS 13(4),
  * 2017. They halve all counters at once; the sweep has the same pace and no pause.)
  *
- * The blocks are the order's history. An lrd_sketch is part of the policy's state.
+ * The blocks are the order's history. An lrd_sketch comes first in the policy's state.
  * Guard: the lock of the shard that owns the order. */
 #pragma once
 
@@ -29,7 +29,7 @@ typedef struct lrd_sketch {
 void lrd_sketch_demand(const lrd_sketch *sketch, lrd_order *order, uint64_t entries);
 
 /// Adopts a new history. No use is counted yet.
-void lrd_sketch_renewed(lrd_sketch *sketch, const lrd_order *order);
+void lrd_sketch_renewed(lrd_order *order);
 
 /// Counts a use of an entry's key.
 void lrd_sketch_add(lrd_sketch *sketch, const lrd_order *order, const lrd_entry *entry);

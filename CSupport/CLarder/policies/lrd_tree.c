@@ -189,16 +189,6 @@ uint32_t lrd_tree_drain(lrd_order *order, lrd_pool *pool) {
   return id;
 }
 
-uint32_t lrd_tree_hottest(const lrd_order *order, lrd_pool *pool) {
-  (void)pool;
-  return order->queue[0].list.head;
-}
-
-uint32_t lrd_tree_coldest(const lrd_order *order, lrd_pool *pool) {
-  (void)pool;
-  return order->queue[0].list.tail;
-}
-
 uint32_t lrd_tree_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   return neighbour(order, pool, entry, true);
 }

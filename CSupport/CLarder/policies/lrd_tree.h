@@ -38,14 +38,12 @@ uint32_t lrd_tree_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
 /* The functions of lrd_policy for policies that order entries by a key. The smallest is coldest. */
 uint32_t lrd_tree_drain(lrd_order *order, lrd_pool *pool);
-uint32_t lrd_tree_hottest(const lrd_order *order, lrd_pool *pool);
-uint32_t lrd_tree_coldest(const lrd_order *order, lrd_pool *pool);
 uint32_t lrd_tree_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 uint32_t lrd_tree_hotter(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 void lrd_tree_check(const lrd_order *order, lrd_pool *pool);
 
 #define LRD_POLICY_OF_TREE                                                                         \
-  .drain = lrd_tree_drain, .hottest = lrd_tree_hottest, .coldest = lrd_tree_coldest,               \
+  .drain = lrd_tree_drain, .hottest = lrd_queues_hottest, .coldest = lrd_queues_coldest,           \
   .colder = lrd_tree_colder, .hotter = lrd_tree_hotter, .check = lrd_tree_check
 
 #pragma clang assume_nonnull end

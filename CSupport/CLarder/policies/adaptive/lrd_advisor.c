@@ -33,14 +33,15 @@ lrd_advisor *lrd_advisor_create(uint32_t shards) {
 }
 
 void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact) {
-  uint64_t wished = atomic_load_explicit(&advisor->wished, memory_order_relaxed);
+  uint64_t wished = LRD_LOAD(&advisor->wished);
   uint64_t most = UINT64_MAX / advisor->shards;
   uint64_t all = (entries < most ? entries : most) * advisor->shards;
   if (!exact && all / 2 <= wished && all >= wished / 2) return;
-  atomic_store_explicit(&advisor->wished, all, memory_order_relaxed);
+  LRD_STORE(&advisor->wished, all);
 }
 
-void lrd_advisor_destroy(lrd_advisor *advisor) {
+void lrd_advisor_destroy(void *shared) {
+  lrd_advisor *advisor = shared;
   // If the lock is held, fork() came in the middle of an adjustment, and nobody is left to release
   // it. The memory of the shadows is lost then.
   if (!lrd_lock_is_held(&advisor->lock)) {
@@ -68,7 +69,7 @@ static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
       best = i;
     }
   }
-  atomic_store_explicit(&advisor->current, best, memory_order_relaxed);
+  LRD_STORE(&advisor->current, best);
   for (uint32_t i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] *= decay;
 }
 
@@ -110,8 +111,9 @@ static size_t shadows_bytes(uint32_t capacity) {
   return bytes;
 }
 
-size_t lrd_advisor_bytes(lrd_advisor *advisor) {
-  uint64_t built = atomic_load_explicit(&advisor->built, memory_order_relaxed);
+size_t lrd_advisor_bytes(void *shared) {
+  lrd_advisor *advisor = shared;
+  uint64_t built = LRD_LOAD(&advisor->built);
   bool shadows = lrd_advisor_threshold(advisor);
   return sizeof *advisor + (shadows ? shadows_bytes(lrd_advisor_shadow(built)) : 0);
 }
@@ -121,7 +123,7 @@ void lrd_advisor_adjust(lrd_advisor *advisor) {
   // While the lock is held, shadows made here could not be put in place. In a child of fork() it
   // may be held for ever; see the header.
   if (lrd_lock_is_held(&advisor->lock)) return;
-  uint64_t entries = atomic_load_explicit(&advisor->wished, memory_order_relaxed);
+  uint64_t entries = LRD_LOAD(&advisor->wished);
   uint32_t capacity = lrd_advisor_shadow(entries);
   size_t bytes = capacity ? shadows_bytes(capacity) : 0;
   lrd_shadow *shadows = capacity ? lrd_alloc_zeroed(bytes, _Alignof(lrd_shadow)) : NULL;
@@ -141,9 +143,8 @@ void lrd_advisor_adjust(lrd_advisor *advisor) {
     advisor->capacity = capacity;
     advisor->events = 0;
     for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = 0;
-    atomic_store_explicit(&advisor->threshold, shadows ? threshold_for(capacity, entries) : 0,
-                          memory_order_relaxed);
-    atomic_store_explicit(&advisor->built, entries, memory_order_relaxed);
+    LRD_STORE(&advisor->threshold, shadows ? threshold_for(capacity, entries) : 0);
+    LRD_STORE(&advisor->built, entries);
     lrd_lock_release(&advisor->lock);
   }
   lrd_free(former, former_bytes, _Alignof(lrd_shadow));

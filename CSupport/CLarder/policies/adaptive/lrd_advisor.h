@@ -71,7 +71,7 @@ typedef struct lrd_advisor {
 /// A new advisor without shadows; NULL without memory.
 lrd_advisor *_Nullable lrd_advisor_create(uint32_t shards);
 
-void lrd_advisor_destroy(lrd_advisor *advisor);
+void lrd_advisor_destroy(void *advisor);
 
 /// The capacity of the shadows of a cache of `entries`.
 static inline uint32_t lrd_advisor_shadow(uint64_t entries) {
@@ -88,17 +88,16 @@ void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact);
 
 /// Estimates how many sampled entries each shard holds.
 static inline uint32_t lrd_advisor_share(lrd_advisor *advisor) {
-  uint64_t entries = atomic_load_explicit(&advisor->wished, memory_order_relaxed);
+  uint64_t entries = LRD_LOAD(&advisor->wished);
   return lrd_advisor_shadow(entries) / advisor->shards + 1;
 }
 
 /// The memory that the advisor has now.
-size_t lrd_advisor_bytes(lrd_advisor *advisor);
+size_t lrd_advisor_bytes(void *advisor);
 
 /// True when lrd_advisor_adjust() has something to do.
 static inline bool lrd_advisor_waits(lrd_advisor *advisor) {
-  return atomic_load_explicit(&advisor->wished, memory_order_relaxed) !=
-         atomic_load_explicit(&advisor->built, memory_order_relaxed);
+  return LRD_LOAD(&advisor->wished) != LRD_LOAD(&advisor->built);
 }
 
 /// Makes the shadows that were asked for, in place of the former ones. If memory is missing there
@@ -106,12 +105,12 @@ static inline bool lrd_advisor_waits(lrd_advisor *advisor) {
 void lrd_advisor_adjust(lrd_advisor *advisor);
 
 static inline uint32_t lrd_advisor_current(lrd_advisor *advisor) {
-  return atomic_load_explicit(&advisor->current, memory_order_relaxed);
+  return LRD_LOAD(&advisor->current);
 }
 
 /// A key is sampled when the lower half of its mixed hash is below this.
 static inline uint32_t lrd_advisor_threshold(lrd_advisor *advisor) {
-  return atomic_load_explicit(&advisor->threshold, memory_order_relaxed);
+  return LRD_LOAD(&advisor->threshold);
 }
 
 /// A request for a sampled key, on its way through the shadows.

@@ -198,14 +198,6 @@ static bool adaptive_create(void **shared, lrd_amount limits, uint32_t shards) {
   return *shared;
 }
 
-static void adaptive_destroy(void *shared) {
-  lrd_advisor_destroy(shared);
-}
-
-static size_t adaptive_shared_bytes(void *shared) {
-  return lrd_advisor_bytes(shared);
-}
-
 static void adaptive_adjust(void *shared, lrd_amount limits, uint32_t shards) {
   (void)limits;
   (void)shards;
@@ -224,8 +216,8 @@ const lrd_policy lrd_policy_adaptive = {
     .divisible = true,
     .state_bytes = sizeof(lrd_adaptive),
     .create = adaptive_create,
-    .destroy = adaptive_destroy,
-    .shared_bytes = adaptive_shared_bytes,
+    .destroy = lrd_advisor_destroy,
+    .shared_bytes = lrd_advisor_bytes,
     .adjust = adaptive_adjust,
     .open = adaptive_open,
     .resize = adaptive_resize,
@@ -236,10 +228,6 @@ const lrd_policy lrd_policy_adaptive = {
     .pass = adaptive_pass,
     .prefetch = adaptive_prefetch,
     .replace = adaptive_replace,
-    .drain = lrd_queues_drain,
-    .hottest = lrd_queues_hottest,
-    .coldest = lrd_queues_coldest,
-    .colder = lrd_queues_colder,
-    .hotter = lrd_queues_hotter,
+    LRD_POLICY_WALKS_QUEUES,
     .check = adaptive_check,
 };

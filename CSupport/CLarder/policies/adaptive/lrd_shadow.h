@@ -13,8 +13,8 @@
  * Guard: the advisor's lock. */
 #pragma once
 
-#include "lrd_expert.h"
 #include "../lrd_ghosts.h"
+#include "lrd_expert.h"
 
 #pragma clang assume_nonnull begin
 
