@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrdc_cache.h — what the C library adds to the core: keys, values, and who holds them.
+/* lrdc_cache.h — the C library's own structures: keys, values, and the pins that keep values.
  *
  *   slot of the core's pool   [ lrd_entry | value ─┐ ]
  *   larder_value, allocated   [ pins cache cost sizes | key bytes | value bytes ]    LARDER_BYTES
  *                             [ pins cache cost sizes | key and value pointers ]     LARDER_OBJECTS
  *
- * Values are allocated apart from their slots, so that one in hand needs neither its slot nor its
- * cache. `pins` counts the hands and, as one, the cache.
+ * Values are allocated apart from their slots, so that a value that a caller holds needs neither
+ * its slot nor its cache. `pins` counts the callers that hold the value, and one for the cache.
  *
  * WHO KEEPS A larder_cache ALIVE. `references` counts its owner, the core (until it releases its
- * hooks), and every orphan: a value that left the cache while in a hand. Values in the cache need
- * no count, as the core outlives them, so that storing and reading never write to this line.
+ * hooks), and every orphan: a value that left the cache while a caller held it. The core outlives
+ * the values in the cache, so these are not counted: storing and reading never write to this line.
  *
  * FIELDS
  *   magic        &lrdc_here while open: tells handles of this copy of the library from all others
- *   references   acq_rel; the last one out frees
- *   pins         relaxed to add, by someone who has a pin, a hazard on the slot, or the shard's
+ *   references   acq_rel; whoever gives up the last one frees
+ *   pins         relaxed to add, by a thread that has a pin, a hazard on the slot, or the shard's
  *                lock; acq_rel to subtract
  *   all others   constant after creation */
 #pragma once

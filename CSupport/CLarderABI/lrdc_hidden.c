@@ -2,9 +2,9 @@
 /* lrdc_hidden.c — hides the core's symbols in a shared library that is built without a version
  * script and without -fvisibility=hidden, as SwiftPM builds it, which has no setting for either.
  *
- * ELF linkers give a symbol the most constraining visibility of all the objects that name it,
- * whether they define it or not: here all are named, weakly, so that a name that is gone does no
- * harm. `Tests/library hide` rewrites the list, and the tests find what it lacks. */
+ * ELF linkers give a symbol the most constraining visibility of all objects that name it, whether
+ * they define it or not. This file names all symbols, weakly, so that a name that no longer exists
+ * does no harm. `Tests/library hide` rewrites the list, and the tests find missing names. */
 
 #if defined(__ELF__)
 #define HIDE(name) __asm__(".weak " #name "\n.hidden " #name);

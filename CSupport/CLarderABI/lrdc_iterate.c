@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrdc_iterate.c — larder_iterate(): pins every value of a shard under its lock, visits them after.
  *
- * Room for the list is made before the lock is taken, since nothing is allocated under it; a shard
- * that outgrew the room meanwhile is tried again. */
+ * Room for the list is allocated before the shard is locked, since nothing is allocated under a
+ * lock. A shard that has outgrown the room meanwhile is tried again. */
 #include "lrdc_change.h"
 
 #include "lrd_alloc.h"
