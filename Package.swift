@@ -40,7 +40,8 @@ let package = Package(
     .target(
       name: "CLarderABI", dependencies: ["CLarder"], path: "CSupport/CLarderABI",
       cSettings: coreSettings),
-    .target(name: "Larder", dependencies: ["CLarder"]),
+    .target(name: "CMemory", path: "CSupport/CMemory"),
+    .target(name: "Larder", dependencies: ["CLarder", "CMemory"]),
     .target(name: "CPurgeable", path: "CSupport/CPurgeable"),
     .target(name: "LarderObjects", dependencies: ["Larder", "CPurgeable"]),
     .target(
@@ -50,7 +51,7 @@ let package = Package(
       cSettings: rooms.map { .headerSearchPath("../../CSupport/CLarder/\($0)") }),
     .testTarget(
       name: "CLarderTests",
-      dependencies: ["Larder", "CLarder", "CLarderTestSupport", "LarderTestSupport"]),
+      dependencies: ["Larder", "CLarder", "CMemory", "CLarderTestSupport", "LarderTestSupport"]),
     .testTarget(
       name: "LarderTests", dependencies: ["Larder", "CLarder", "LarderTestSupport"]),
     .testTarget(

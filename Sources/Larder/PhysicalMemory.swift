@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLarder
+import CMemory
 
 /// How much memory there is, for limits that suit the machine a program runs on.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLarder
+import CMemory
 import Foundation
 import Larder
 import Testing

@@ -9,7 +9,6 @@
 #include "lrd_insertion.h"
 #include "lrd_life.h"
 #include "lrd_lookup.h"
-#include "lrd_memory.h"
 #include "lrd_policies.h"
 #include "lrd_process.h"
 #include "lrd_removal.h"

@@ -73,8 +73,8 @@ typedef struct lrd_scan {
   lrd_chain entries; // once sorted, those that no reader holds
   lrd_chain held;    // those that a hazard names
   lrd_table *_Nullable tables;
-  bool fenced; // a fence that began after the removals has ended
-  bool urgent; // the limbo was past its bound: sort, and destroy down to half of it
+  bool unfenced; // some of this still needs a fence
+  bool urgent;   // the limbo was past its bound: sort, and destroy down to half of it
   bool sorted;
 } lrd_scan;
 

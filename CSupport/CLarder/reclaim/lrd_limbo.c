@@ -23,20 +23,15 @@ bool lrd_limbo_draw_locked(lrd_limbo *limbo) {
   return limbo->waiting.head;
 }
 
-/// Gives a chain to a scan. `passed`: the grace period of its entries has ended.
-static void hand_over(lrd_scan *scan, lrd_chain *chain, bool passed) {
-  scan->fenced = passed && (scan->fenced || !lrd_scan_is_due(scan));
-  lrd_chain_append(&scan->entries, chain);
-}
-
 static bool has_passed(const lrd_limbo *limbo) {
   return limbo->waiting.head && lrd_grace_has_passed(&lrd_grace_periods, limbo->ticket);
 }
 
 /// Gives everything that was not scanned yet to a scan.
 static void hand_over_rest(lrd_limbo *limbo, lrd_scan *scan) {
-  hand_over(scan, &limbo->waiting, false);
-  hand_over(scan, &limbo->fresh, false);
+  lrd_chain_append(&scan->entries, &limbo->waiting);
+  lrd_chain_append(&scan->entries, &limbo->fresh);
+  scan->unfenced = true;
   limbo->held = 0;
 }
 
@@ -63,7 +58,7 @@ bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound
     return fence;
   }
   if (limbo->waiting.head && limbo->scanned.head) return false;
-  hand_over(scan, &limbo->waiting, true);
+  lrd_chain_append(&scan->entries, &limbo->waiting);
   lrd_limbo_draw_locked(limbo);
   return false;
 }
@@ -90,17 +85,17 @@ void lrd_limbo_scan_tables_locked(lrd_limbo *limbo, lrd_scan *scan) {
   while (last->retired_next) last = last->retired_next;
   last->retired_next = scan->tables;
   scan->tables = limbo->tables;
-  scan->fenced = false;
+  scan->unfenced = true;
   limbo->tables = NULL;
 }
 
 void lrd_limbo_scan_passed_locked(lrd_limbo *limbo, lrd_scan *scan) {
-  if (has_passed(limbo) && !limbo->busy) hand_over(scan, &limbo->waiting, true);
+  if (has_passed(limbo) && !limbo->busy) lrd_chain_append(&scan->entries, &limbo->waiting);
   lrd_limbo_scan_tables_locked(limbo, scan);
 }
 
 void lrd_limbo_scan_all_locked(lrd_limbo *limbo, lrd_scan *scan) {
-  hand_over(scan, &limbo->scanned, false);
+  lrd_chain_append(&scan->entries, &limbo->scanned);
   hand_over_rest(limbo, scan);
   lrd_limbo_scan_tables_locked(limbo, scan);
 }
@@ -108,7 +103,7 @@ void lrd_limbo_scan_all_locked(lrd_limbo *limbo, lrd_scan *scan) {
 void lrd_scan_run(lrd_scan *scan, lrd_hazards *hazards) {
   // Everything in the scan was removed before this fence, or before one that has ended. The partner
   // of the fence is the light fence after every hazard that a reader publishes.
-  if (!scan->fenced) lrd_grace_fence();
+  if (scan->unfenced) lrd_grace_fence();
   lrd_hazards_gather(hazards);
   lrd_table *held = NULL;
   for (lrd_table *table = scan->tables, *next; table; table = next) {

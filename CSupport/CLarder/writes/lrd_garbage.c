@@ -52,13 +52,9 @@ void lrd_garbage_add_slow_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage
   }
 }
 
-static lrd_shard *home_of(lrd_cache *cache, const lrd_garbage *garbage) {
-  return garbage->home ? garbage->home : &cache->shards[0];
-}
-
 void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage) {
   if (!garbage->removed.head) return;
-  lrd_shard *shard = home_of(cache, garbage);
+  lrd_shard *shard = garbage->home;
   lrd_shard_enter(cache, NULL, shard);
   retire_locked(cache, shard, garbage, &garbage->removed);
   lrd_shard_leave(cache, shard);
@@ -67,7 +63,7 @@ void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage) {
 /// Returns a scan to a limbo.
 static void return_scan(lrd_cache *cache, lrd_garbage *garbage, lrd_scan *scan,
                         const lrd_hazards *hazards) {
-  lrd_shard *shard = home_of(cache, garbage);
+  lrd_shard *shard = garbage->home;
   lrd_shard_enter(cache, NULL, shard);
   if (!lrd_limbo_return_locked(&shard->limbo, scan, hazards)) {
     lrd_shard_leave(cache, shard);
@@ -120,7 +116,7 @@ static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage
 /// Takes LRD_DESTROY_STEP entries while the limbo is above its bound. Inner calls take from the
 /// same chain.
 static void take_owed(lrd_cache *cache, lrd_garbage *garbage) {
-  lrd_shard *shard = home_of(cache, garbage);
+  lrd_shard *shard = garbage->home;
   lrd_shard_enter(cache, NULL, shard);
   lrd_amount bound = lrd_garbage_bound_locked(cache, shard);
   garbage->owes = lrd_limbo_is_behind_locked(&shard->limbo, bound);
@@ -130,8 +126,8 @@ static void take_owed(lrd_cache *cache, lrd_garbage *garbage) {
 
 static lrd_entry *find_next(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
   bool scans = lrd_scan_is_due(&garbage->scan);
-  // A scan that is not fenced runs a fence itself.
-  if (garbage->fence && (!scans || garbage->scan.fenced)) lrd_grace_fence();
+  // A scan that needs a fence runs it itself.
+  if (garbage->fence && !garbage->scan.unfenced) lrd_grace_fence();
   garbage->fence = false;
   if (scans) run_scan(cache, garbage);
   if (!garbage->free.head && !garbage->owes && !garbage->destroys) return NULL;
@@ -165,6 +161,7 @@ void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage) {
     lrd_shard_leave(cache, shard);
   }
   if (!lrd_scan_is_due(&scan)) return;
+  garbage->home = cache->shards;
   lrd_hazards hazards;
   lrd_scan_run(&scan, &hazards);
   lrd_scan_sort(&scan, &hazards, &cache->pool);

@@ -2,7 +2,7 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
-#include "lrd_memory.h"
+#include "CMemory.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_memory.h — how much memory the process may use: that of the machine, or less if a control
+/* CMemory.h — how much memory the process may use: that of the machine, or less if a control
  * group limits it (in a container, for example). */
 #pragma once
 
-#include "lrd_base.h"
+#include <stdint.h>
 
 #pragma clang assume_nonnull begin
 
