@@ -134,6 +134,7 @@ static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
     }
     nap(shortest_nap);
   }
+  scan->urgent = lrd_limbo_is_behind_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard));
   lrd_limbo_return_locked(&shard->limbo, scan, &hazards);
   lrd_shard_leave(cache, shard);
   lrd_hazards_discard(&hazards);

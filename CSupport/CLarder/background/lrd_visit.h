@@ -6,14 +6,14 @@
  * next page of entries and the successor of a large table.
  *
  * A VISIT   1 draws tickets for fresh entries in all shards, and runs one fence
- *           2 makes the pool's reserve page, if the pool wants one
- *           3 in each shard: tidies the table, scans waiting entries, destroys scanned ones
+ *           2 in each shard: tidies the table, scans waiting entries and old tables, destroys what
+ *             no reader holds. Before each: makes the pool's reserve page, if the pool wants one
  *
- * It only tries the locks of shards. It marks a busy lock, so that the holder asks for a visit when
- * it leaves (lrd_lock.h), and visits the cache again in any case. It leaves alone the limbo of a
- * busy shard and a table that insertions are moving. It uses no cache. (A `deinit` that it runs may
- * use one, as on any other thread.) While readers hold entries it comes back ever more rarely, at
- * least every tenth of a second, unless writers are busy in other shards. */
+ * A visit only tries the locks of shards. It marks a busy lock, so that the holder asks for a
+ * visit when it leaves (lrd_lock.h), and visits the cache again in any case. It leaves alone the
+ * limbo of a busy shard and a table that insertions are moving. (A `deinit` that it runs may use
+ * caches, as on any other thread.) While readers hold entries it comes back ever more rarely, a
+ * tenth of a second at most between visits, sooner while writers are busy elsewhere. */
 #pragma once
 
 /// The thread's body: visits the caches that ask (lrd_request.h). Does not return.

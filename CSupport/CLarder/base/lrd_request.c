@@ -31,10 +31,13 @@ static lrd_request *take_all(void) {
 /// The thread could not be started: writers and reclaim() do its work. The next request tries
 /// again.
 static void give_all_up(void) {
+  // Both under one lock: a request that comes later starts the thread, and stays in the queue.
   lrd_lock_acquire(&queue_lock);
+  lrd_request *request = queue, *next;
+  queue = NULL;
   running = false;
   lrd_lock_release(&queue_lock);
-  for (lrd_request *request = take_all(), *next; request; request = next) {
+  for (; request; request = next) {
     next = request->next;
     atomic_store_explicit(&request->state, 0, memory_order_release);
     give_up(request);

@@ -7,7 +7,8 @@
  *
  * WHO DESTROYS. If no other thread is registered, a change destroys its entries before it returns,
  * except those that its own loans hold. Otherwise they go to the shard's limbo (lrd_limbo.h), and
- * the change destroys as many from there: more if the limbo is past its bound.
+ * the change destroys as many from there; more if too many are scanned, down to half the bound if
+ * it was past that.
  *
  * NESTING. Destructions run without a lock and may call the cache. Such inner calls destroy their
  * own garbage, so that nothing waits. When LRD_NESTED_MOST calls are inside each other, further
@@ -26,9 +27,9 @@ typedef struct lrd_garbage {
   lrd_chain removed;         // to be shown to the observer
   lrd_chain free;            // to be destroyed: no reader holds them
   lrd_scan scan;             // to be run
-  lrd_shard *_Nullable home; // whose limbo the scan returns to
+  lrd_shard *_Nullable home; // whose limbo gets back what was scanned
   uint32_t deferred;         // entries taken over from inner calls
-  bool owes;                 // the limbo of that shard is above its bound: destroy more
+  bool owes;                 // the limbo of that shard was past its bound: destroy down to half
   bool fence;                // to be run
   bool destroys;             // the loop over this garbage is running
   bool unsettled;            // entries or tables stay behind: ask the background thread for a visit

@@ -16,24 +16,27 @@
  *   fresh to waiting    a writer, see below; or the background thread's visit
  *   waiting to scan     a writer or a visit, once the ticket has passed
  *   scan to scanned     the same thread
- *   out of scanned      a writer, as many as it has removed; a visit; reclaim(). They destroy it
+ *   scan to fresh       the same thread, for entries that a reader holds
+ *   out of scanned      a writer, as many as it has removed; or a visit. They destroy the entry
+ * Past the bound a writer scans fresh and waiting entries with a fence of its own; reclaim() scans
+ * all, and destroys what it frees. A thread that is alone needs no scan (lrd_thread_is_solitary()).
  *
- * WHO COMPARES. Scanned entries have the hazards of one scan, since writers begin a scan only when
- * there are no scanned entries. If the hazards are few, an entry is compared with them when it is
- * taken out, so that no write compares a hundred entries. A scan that has seen many hazards, or
- * ends beside other scanned entries, compares all of its own (lrd_scan_sort()).
+ * WHO COMPARES. Scanned entries have the hazards of one scan, since writers within the bound scan
+ * only when none are scanned. Few hazards are compared when an entry is taken out, so that no write
+ * compares a hundred entries. A scan that has seen many, or ends beside other scanned entries,
+ * compares all of its own (lrd_scan_sort()).
  *
  * WHEN WRITERS ACT. m is the bound on entries; "too costly" is more than half the bound on costs.
  *   fresh >= m/4, none waiting                    draw a ticket
  *   fresh >= 3m/8, the ticket has not passed      run a fence, unless another writer does
  *   fresh >= m/4, it has passed, none scanned     scan the waiting, draw a ticket for the fresh
  *   scanned > m/2, or too costly                  destroy LRD_DESTROY_STEP more
- *   all together > m, or the rest too costly      run a fence, scan all fresh and waiting, and
+ *   all together > m, or the first two costly     run a fence, scan all fresh and waiting, and
  *                                                 destroy down to m/2, LRD_DESTROY_STEP at a time
- * One write runs a fence or a scan, not both, except past the bound. Entries that a scan found held
- * by readers count as fresh only once as many others have come.
+ * One write runs a fence or a scan, not both, except past the bound and for tables. Entries that a
+ * scan found held by readers, and their costs, count only once as many others have come.
  *
- * INVARIANTS, checked with the shard's:
+ * INVARIANTS, of which L1 is checked with the shard's:
  *   L1  All chains hold unlinked entries only, and their counts are right.
  *   L2  Waiting entries were removed before `ticket` was drawn.
  *   L3  Scanned entries were removed before a scan that found no reader holding them, or whose
@@ -59,9 +62,10 @@ typedef struct lrd_limbo {
   lrd_chain scanned;
   uintptr_t hazards[LRD_LIMBO_HAZARDS];
   uint32_t hazard_count;
-  uint32_t held; // entries of `fresh` that a scan found held by readers
-  bool fencing;  // a writer has taken on the fence for `ticket`
-  bool busy;     // writers have removed many entries since the last visit and clean up themselves
+  uint32_t held;      // entries of `fresh` that a scan found held by readers
+  uint64_t held_cost; // of these
+  bool fencing;       // a writer has taken on the fence for `ticket`
+  bool busy; // writers have removed many entries since the last visit and clean up themselves
   lrd_chain waiting;
   uint64_t ticket;
   uint64_t visited; // entries that the shard had ever removed at the last visit

@@ -20,6 +20,7 @@ bool lrd_limbo_draw_locked(lrd_limbo *limbo) {
     limbo->fencing = false;
   }
   limbo->held = 0;
+  limbo->held_cost = 0;
   return limbo->waiting.head;
 }
 
@@ -33,11 +34,13 @@ static void hand_over_rest(lrd_limbo *limbo, lrd_scan *scan) {
   lrd_chain_append(&scan->entries, &limbo->fresh);
   scan->unfenced = true;
   limbo->held = 0;
+  limbo->held_cost = 0;
 }
 
 static bool is_past(const lrd_limbo *limbo, uint64_t fresh, lrd_amount bound) {
-  uint64_t cost;
-  if (__builtin_add_overflow(limbo->fresh.cost, limbo->waiting.cost, &cost)) return true;
+  uint64_t cost = limbo->fresh.cost, held = limbo->held_cost * 2;
+  cost = cost > held ? cost - held : 0;
+  if (__builtin_add_overflow(cost, limbo->waiting.cost, &cost)) return true;
   return fresh + limbo->waiting.count + limbo->scanned.count > bound.count || cost > bound.cost / 2;
 }
 
@@ -72,6 +75,7 @@ void lrd_limbo_add_alone_locked(lrd_limbo *limbo, lrd_pool *pool, lrd_chain *rem
     lrd_chain_append(&limbo->scanned, &limbo->fresh);
     lrd_chain_append(&limbo->scanned, &limbo->waiting);
     limbo->held = 0;
+    limbo->held_cost = 0;
     limbo->hazard_count = 0;
   }
   for (lrd_entry *entry; (entry = lrd_chain_take(removed, pool));) {
@@ -140,6 +144,7 @@ bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const lrd_hazards
     lrd_chain_append(&limbo->scanned, &scan->entries);
   }
   limbo->held += scan->held.count;
+  limbo->held_cost += scan->held.cost;
   lrd_chain_append(&limbo->fresh, &scan->held);
   for (lrd_table *next; scan->tables; scan->tables = next) {
     next = scan->tables->retired_next;
@@ -167,6 +172,7 @@ void lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool, const lrd_reference
     }
     if (LRD_UNLIKELY(is_named(limbo, entry))) {
       limbo->held++;
+      limbo->held_cost += entry->cost;
       lrd_chain_add(&limbo->fresh, entry);
     } else {
       lrd_chain_add(free, entry);

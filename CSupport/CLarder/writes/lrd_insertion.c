@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_insertion.c — the steps of lrd_insertion_finish(), under the shard's lock:
+/* lrd_insertion.c — the steps of lrd_insertion_finish(), begun under the shard's lock:
  *
  *   Step 1. Refuse an entry that costs more than the cost limit. Remove its key's old entry.
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
  *   Step 3. Note a hit on the old entry. Where hits move entries, it is then the last victim.
- *   Step 4. Exchange room: evict until the freed room, and what the limits leave, is enough for the
- *           entry. After many victims, or without another one, unlock and return AGAIN.
+ *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
+ *           After many victims, or without another one, unlock and return AGAIN.
  *   Step 5. Publish the entry, in place of the old one if there is one.
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"

@@ -50,6 +50,8 @@ void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
     cost += shard->cost;
     lrd_growth_leave_locked(shard);
     lrd_shard_empty_locked(shard, &orders[i]);
+    // Nobody comes by the tables of the other shards before these change again.
+    garbage->unsettled |= i && shard->limbo.tables;
   }
   lrd_budget_release(&cache->budget, count, (uint64_t)cost);
   atomic_fetch_sub_explicit(&cache->budget.cost_carry, (int64_t)(cost >> 64), memory_order_relaxed);

@@ -3,6 +3,7 @@
  * group limits it (in a container, for example). */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma clang assume_nonnull begin
