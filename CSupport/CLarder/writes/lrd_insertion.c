@@ -85,9 +85,9 @@ static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertio
 
 /// Step 4, when the victims are not enough: gives their room back, so that the next round has it.
 /// `exhausted`: the shard has no other victim that would help.
-static lrd_result go_on(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
-                        lrd_insertion *insertion, lrd_entry *old, lrd_chain *victims,
-                        lrd_shortage shortage, bool exhausted) LRD_RELEASE(shard->lock) {
+static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
+                            lrd_insertion *insertion, lrd_entry *old, lrd_chain *victims,
+                            lrd_shortage shortage, bool exhausted) LRD_RELEASE(shard->lock) {
   // To remove an old entry of cost 0 would not help. It stays, if the policy passes over such.
   bool gives_way = old && (old->cost || !cache->policy->pass);
   if (exhausted && gives_way) {
@@ -149,9 +149,9 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost, entry->cost)) !=
          LRD_ROOM) {
     // Leaves half the range for the next cost, so that the sum cannot overflow.
-    bool more = unlinked.count < evictions_per_lock && freed_cost <= INT64_MAX;
-    if (!more || !lrd_evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, &unlinked)) {
-      return go_on(cache, lane, shard, insertion, old, &unlinked, shortage, more);
+    bool many = unlinked.count == evictions_per_lock || freed_cost > INT64_MAX;
+    if (many || !lrd_evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, &unlinked)) {
+      return end_round(cache, lane, shard, insertion, old, &unlinked, shortage, !many);
     }
     freed++;
     freed_cost += unlinked.tail->cost;
