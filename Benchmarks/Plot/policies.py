@@ -5,7 +5,8 @@ policies.py DIRECTORY MERGED.json PART.json...
 
 DIRECTORY may hold reference.csv (trace, mode, policy, size_fraction, size, requests, miss_ratio,
 byte_miss_ratio) and best.csv (the best online policy of each cell). Parts are results of
-larder-bench replay; MERGED.json gets all of them together.
+larder-bench replay; MERGED.json gets all of them together. The tables are about replays that store
+what missed: other modes are compared with Larder's own policies alone.
 """
 
 import collections
@@ -166,23 +167,27 @@ def summarise_bytes(own, reference, policies):
     print_table(rows)
 
 
-def main():
-    directory, merged, *parts = sys.argv[1:]
-    rows, details = merge(parts, merged)
+def report(directory, store, rows):
+    """Compares the replays of one mode: rows, each with its details."""
     own, reference = Cells(), Cells()
-    policies, counterparts = [], {}
-    for row, detail in zip(rows, details):
+    policies, counterparts, best = [], {}, {}
+    for row, detail in rows:
         mode = "bytes" if detail["unit"] == "bytes" else "count"
         own.add(mode, row["trace"], row["capacity"], row["policy"], 1 - row["hitRatio"],
                 detail.get("byteMissRatio"))
         if row["policy"] not in policies:
             policies.append(row["policy"])
             counterparts[row["policy"]] = detail.get("counterpart")
-    for line in read_csv(os.path.join(directory, "reference.csv")):
-        reference.add(line["mode"], line["trace"], int(line["size"]), line["policy"],
-                      float(line["miss_ratio"]), number(line["byte_miss_ratio"]))
-    best = {(line["mode"], line["trace"], int(line["size"])): float(line["best_online_miss_ratio"])
-            for line in read_csv(os.path.join(directory, "best.csv"))}
+    if store == "miss":
+        for line in read_csv(os.path.join(directory, "reference.csv")):
+            reference.add(line["mode"], line["trace"], int(line["size"]), line["policy"],
+                          float(line["miss_ratio"]), number(line["byte_miss_ratio"]))
+        for line in read_csv(os.path.join(directory, "best.csv")):
+            cell = line["mode"], line["trace"], int(line["size"])
+            best[cell] = float(line["best_online_miss_ratio"])
+    else:
+        for cell, ratios in own.ratios.items():
+            best[cell] = min(miss for miss, _ in ratios.values())
     for mode in ("count", "bytes"):
         keys = own.keys(mode)
         for trace in dict.fromkeys(key[1] for key in keys):
@@ -191,6 +196,16 @@ def main():
     summarise_bytes(own, reference, policies)
     summarise(own, reference, best, policies, counterparts)
     print()
+
+
+def main():
+    directory, merged, *parts = sys.argv[1:]
+    rows, details = merge(parts, merged)
+    stores = list(dict.fromkeys(row["store"] for row in rows))
+    for store in stores:
+        if stores != ["miss"]:
+            print(f"## Stores: {store}\n")
+        report(directory, store, [pair for pair in zip(rows, details) if pair[0]["store"] == store])
 
 
 main()

@@ -27,6 +27,8 @@ public final class Rival {
   private final int threads;
   private final Object[] keys;
   private final int[] costs;
+  private final byte[] actions; // 0 looks up, 1 stores, 2 reads through
+  private final int[] parts; // where parts of the stream end whose hits count by themselves
   private final boolean costed;
   private final Subject kept;
   private long timer = -1;
@@ -39,6 +41,9 @@ public final class Rival {
     costed = Long.parseLong(settings.getOrDefault("cost-limit", "0")) > 0;
     keys = keys(settings.get("stream"));
     costs = costs(settings.get("costs"));
+    actions = settings.containsKey("actions")
+        ? Files.readAllBytes(Path.of(settings.get("actions"))) : new byte[0];
+    parts = parts(settings.get("parts"));
     if (settings.containsKey("fresh") || operation.isEmpty()) {
       kept = null;
     } else {
@@ -72,6 +77,18 @@ public final class Rival {
     return costs;
   }
 
+  private static int[] parts(String path) throws IOException {
+    if (path == null) {
+      return new int[0];
+    }
+    ByteBuffer bytes = read(path);
+    int[] parts = new int[bytes.limit() / 8];
+    for (int i = 0; i < parts.length; i++) {
+      parts[i] = (int) bytes.getLong();
+    }
+    return parts;
+  }
+
   private static ByteBuffer read(String path) throws IOException {
     return ByteBuffer.wrap(Files.readAllBytes(Path.of(path))).order(ByteOrder.LITTLE_ENDIAN);
   }
@@ -81,6 +98,7 @@ public final class Rival {
     final Histogram histogram = new Histogram();
     long hits;
     long hitCosts;
+    long lookups;
     long sum;
     long start;
     long end;
@@ -99,15 +117,26 @@ public final class Rival {
           get(subject, key, part);
         }
       }
-      case "read-through" -> {
-        boolean hit = get(subject, key, part);
-        if (!hit) {
+      case "read-through" -> look(subject, i, true, part);
+      case "script" -> {
+        if (actions[i] == 1) {
           subject.put(key, i, costed ? costs[i] : 1);
-        } else if (costs.length > 0) {
-          part.hitCosts += costs[i];
+        } else {
+          part.lookups++;
+          look(subject, i, actions[i] == 2, part);
         }
       }
       default -> get(subject, key, part);
+    }
+  }
+
+  private void look(Subject subject, int i, boolean stores, Part part) {
+    if (!get(subject, keys[i], part)) {
+      if (stores) {
+        subject.put(keys[i], i, costed ? costs[i] : 1);
+      }
+    } else if (costs.length > 0) {
+      part.hitCosts += costs[i];
     }
   }
 
@@ -168,6 +197,55 @@ public final class Rival {
     }
   }
 
+  /** The whole stream; between two parts all threads wait, and the cache settles. */
+  private String runByParts() throws Exception {
+    Subject subject = new Subject(settings);
+    AtomicInteger[] queues = new AtomicInteger[parts.length];
+    for (int p = 0; p < parts.length; p++) {
+      queues[p] = new AtomicInteger(p == 0 ? 0 : parts[p - 1]);
+    }
+    Part[][] counts = new Part[threads][parts.length];
+    CyclicBarrier gate = new CyclicBarrier(threads, subject::settle);
+    Thread[] team = new Thread[threads];
+    long start = System.nanoTime();
+    for (int t = 0; t < threads; t++) {
+      Part[] own = counts[t];
+      team[t] = new Thread(() -> {
+        try {
+          for (int p = 0; p < parts.length; p++) {
+            own[p] = new Part();
+            long cpu = THREADS.getCurrentThreadCpuTime();
+            work(subject, new Share(queues[p], 0, parts[p]), false, 0, own[p]);
+            own[p].cpu = THREADS.getCurrentThreadCpuTime() - cpu;
+            gate.await();
+          }
+        } catch (Exception error) {
+          error.printStackTrace();
+          System.exit(1);
+        }
+      });
+      team[t].start();
+    }
+    for (Thread thread : team) {
+      thread.join();
+    }
+    long wall = System.nanoTime() - start;
+    Part all = new Part();
+    long[] hits = new long[parts.length];
+    for (Part[] own : counts) {
+      for (int p = 0; p < parts.length; p++) {
+        hits[p] += own[p].hits;
+        all.hits += own[p].hits;
+        all.lookups += own[p].lookups;
+        all.cpu += own[p].cpu;
+        sink = own[p].sum;
+      }
+    }
+    return "{\"operations\":" + keys.length + ",\"wallNs\":" + wall + ",\"cpuNs\":" + all.cpu
+        + ",\"hits\":" + all.hits + ",\"lookups\":" + all.lookups + ",\"partHits\":"
+        + Arrays.toString(hits) + "}";
+  }
+
   private String run(int first, int count, int lead, boolean timed, double rate) throws Exception {
     Subject subject = kept != null ? kept : new Subject(settings);
     double interval = rate > 0 ? 1e9 / rate * threads : 0;
@@ -207,11 +285,13 @@ public final class Rival {
     for (Part part : parts) {
       all.hits += part.hits;
       all.hitCosts += part.hitCosts;
+      all.lookups += part.lookups;
       all.cpu += part.cpu;
       all.histogram.add(part.histogram);
       sink = part.sum;
     }
-    String more = timed
+    String more = actions.length > 0 ? ",\"lookups\":" + all.lookups : "";
+    more += timed
         ? ",\"timerNs\":" + timer() + ",\"histogram\":" + all.histogram.json(timer()) : "";
     return "{\"operations\":" + count + ",\"wallNs\":" + (all.end - all.start) + ",\"cpuNs\":"
         + all.cpu + ",\"hits\":" + all.hits + ",\"hitCosts\":" + all.hitCosts + more + "}";
@@ -287,7 +367,7 @@ public final class Rival {
 
   private String perform(String[] words) throws Exception {
     return switch (words[0]) {
-      case "round", "latency" -> run(Integer.parseInt(words[1]), Integer.parseInt(words[2]),
+      case "round", "latency" -> parts.length > 0 ? runByParts() : run(Integer.parseInt(words[1]), Integer.parseInt(words[2]),
           Integer.parseInt(words[3]), words[0].equals("latency"),
           words.length > 4 ? Double.parseDouble(words[4]) : 0);
       case "memory" -> memory(Integer.parseInt(words[1]));

@@ -40,6 +40,12 @@ private struct ChildVisitor: RivalVisitor {
       } else {
         try serve(StepBench<R, CostedReadThroughStep>(settings))
       }
+    case "script":
+      if settings.number("cost-limit") == 0 {
+        try serve(StepBench<R, ScriptStep>(settings))
+      } else {
+        try serve(StepBench<R, CostedScriptStep>(settings))
+      }
     default: throw Failure("there is no such operation")
     }
   }
@@ -72,6 +78,8 @@ struct ChildReply: Codable {
   var cpuNs: Double?  // of all threads together
   var hits: Int?
   var hitCosts: Int?
+  var partHits: [Int]?  // of the parts in which the stream is counted
+  var lookups: Int?  // nil: every operation was one
   var timerNs: Double?  // what timing one operation costs; already subtracted
   /// Pairs of nanoseconds and the number of operations that took about as long.
   var histogram: [[Double]]?

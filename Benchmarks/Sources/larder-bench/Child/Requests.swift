@@ -10,11 +10,16 @@ struct Requests<Key: RequestKey>: @unchecked Sendable {
   // Unchecked: never written after creation, and never freed.
   let keys: UnsafeBufferPointer<Key>
   let costs: UnsafeBufferPointer<UInt32>
+  /// The raw values of ``Action``, where requests do different things.
+  let actions: UnsafeBufferPointer<UInt8>
 
-  init(keyFile: String?, costFile: String?) throws {
+  init(keyFile: String?, costFile: String?, actionFile: String? = nil) throws {
     keys = try Self.keys(keyFile)
     costs =
       try costFile.map { try mapped($0, as: UInt32.self) }
+      ?? UnsafeBufferPointer(start: nil, count: 0)
+    actions =
+      try actionFile.map { try mapped($0, as: UInt8.self) }
       ?? UnsafeBufferPointer(start: nil, count: 0)
   }
 

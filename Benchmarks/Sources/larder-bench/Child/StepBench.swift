@@ -8,19 +8,24 @@ import CBench
 ///                                      second over all threads, 0 for one after the other
 ///
 /// The implementation is filled once, outside the clock. With `fresh=1` it is created again, empty,
-/// for every command.
+/// for every command. With `parts` a round goes through the whole stream and counts the hits of each
+/// part; all threads wait between two parts, and the cache settles.
 final class StepBench<R: Rival, S: Step>: ChildBench {
   private let requests: Requests<R.Key>
   private let threads: Int
   private let limits: Limits
+  private let parts: [Range<Int>]
   private let kept: R?
   private lazy var clock = TickClock()
 
   init(_ settings: ChildSettings) throws {
     requests = try Requests(
-      keyFile: settings.text("stream"), costFile: settings.text("costs"))
+      keyFile: settings.text("stream"), costFile: settings.text("costs"),
+      actionFile: settings.text("actions"))
     threads = settings.number("threads")
     limits = settings.limits
+    let ends = try settings.text("parts").map { try mapped($0, as: UInt64.self).map(Int.init) }
+    parts = (ends ?? []).indices.map { ($0 == 0 ? 0 : ends![$0 - 1])..<ends![$0] }
     if settings.text("fresh") == "1" {
       kept = nil
       return
@@ -40,6 +45,7 @@ final class StepBench<R: Rival, S: Step>: ChildBench {
     else { throw Failure("a child does not know the command '\(command)' with these numbers") }
     let lead = Int(numbers[0])..<Int(numbers[0] + numbers[2])
     let timed = lead.upperBound..<lead.upperBound + Int(numbers[1])
+    if !parts.isEmpty { return roundByParts() }
     return command == "round" ? round(lead, timed) : latency(lead, timed, rate)
   }
 
@@ -55,6 +61,27 @@ final class StepBench<R: Rival, S: Step>: ChildBench {
       threads, preparation: { _ = run(S.self, rival, requests, leads[$0]) },
       { run(S.self, rival, requests, shares[$0]) })
     return withExtendedLifetime(rival) { reply(team, team.results, timed.count) }
+  }
+
+  private func roundByParts() -> ChildReply {
+    let rival = kept ?? R(limits)
+    let (requests, shares, gate) = (requests, parts.map(shares), Gate(threads))
+    let team = runTogether(threads, preparation: { _ in }) { thread in
+      shares.map { part in
+        let tally = run(S.self, rival, requests, part[thread])
+        gate.wait()
+        if thread == 0 { rival.settle() }
+        gate.wait()
+        return tally
+      }
+    }
+    var reply = withExtendedLifetime(rival) {
+      self.reply(team, team.results.flatMap { $0 }, requests.keys.count)
+    }
+    reply.partHits = parts.indices.map { part in
+      team.results.reduce(0) { $0 + $1[part].hits }
+    }
+    return reply
   }
 
   private func latency(_ lead: Range<Int>, _ timed: Range<Int>, _ rate: Double) -> ChildReply {
@@ -88,6 +115,7 @@ final class StepBench<R: Rival, S: Step>: ChildBench {
     for tally in tallies { total.add(tally) }
     return ChildReply(
       operations: operations, wallNs: team.wall, cpuNs: team.cpu, hits: total.hits,
-      hitCosts: total.hitCosts)
+      hitCosts: total.hitCosts,
+      lookups: requests.actions.isEmpty ? nil : total.lookups)
   }
 }

@@ -13,12 +13,15 @@ struct Tally {
   var hits = 0
   /// The costs of requests that hit. Only steps that have costs keep them.
   var hitCosts = 0
+  /// Only steps that do more than look up keep them.
+  var lookups = 0
   /// Values are summed up and the sum is consumed, so that the optimizer drops no lookup.
   var sum: UInt64 = 0
 
   mutating func add(_ other: Tally) {
     hits += other.hits
     hitCosts += other.hitCosts
+    lookups += other.lookups
   }
 }
 
@@ -102,6 +105,49 @@ enum PutStep: Step {
     _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally
   ) {
     rival.put(R.Value(UInt64(index)), for: requests.keys[index])
+  }
+}
+
+/// The action that the stream has for this request. Adds up the costs of hits if there are costs.
+/// The cache receives none.
+enum ScriptStep: Step {
+  @inline(__always)
+  static func apply<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally
+  ) {
+    follow(rival, requests, index, &tally) { rival.put($1, for: $0) }
+  }
+
+  @inline(__always)
+  fileprivate static func follow<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally,
+    put: (R.Key, R.Value) -> Void
+  ) {
+    let key = requests.keys[index]
+    let action = requests.actions[index]
+    if action != Action.store.rawValue {
+      tally.lookups += 1
+      if let number = rival.read(key) {
+        tally.sum &+= number
+        tally.hits += 1
+        if !requests.costs.isEmpty { tally.hitCosts += Int(requests.costs[index]) }
+        return
+      }
+      if action == Action.lookUp.rawValue { return }
+    }
+    put(key, R.Value(UInt64(index)))
+  }
+}
+
+/// Like ``ScriptStep``, for caches bounded by cost.
+enum CostedScriptStep: Step {
+  @inline(__always)
+  static func apply<R: Rival>(
+    _ rival: R, _ requests: Requests<R.Key>, _ index: Int, _ tally: inout Tally
+  ) {
+    ScriptStep.follow(rival, requests, index, &tally) { key, value in
+      rival.put(value, for: key, cost: Int(requests.costs[index]))
+    }
   }
 }
 

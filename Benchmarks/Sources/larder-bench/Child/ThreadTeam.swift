@@ -45,7 +45,7 @@ private final class Collector<Item: Sendable>: Sendable {
 }
 
 /// A gate that nobody passes before `count` threads have come.
-private final class Gate: @unchecked Sendable {
+final class Gate: @unchecked Sendable {
   private let barrier = UnsafeMutablePointer<pthread_barrier_t>.allocate(capacity: 1)
 
   init(_ count: Int) { pthread_barrier_init(barrier, nil, UInt32(count)) }

@@ -9,13 +9,19 @@ struct Replay: Command {
   static let help = """
     Usage: larder-bench replay [TRACE ...] [options]
 
-    Replays request traces, *.u64.zst or *.rec12.zst: every request is a lookup, followed by an
-    insertion when the key was missing, from an empty cache on. Without TRACE: the trace in Traces/.
+    Replays request traces, *.u64.zst or *.rec12.zst, from an empty cache on. Hit ratios are those of
+    lookups. Without TRACE: the trace in Traces/.
 
       --size F[,...]         capacity as a fraction of the trace's unique keys (default 0.1)
       --entries N[,...]      capacity in entries
       --bytes V[,...]        capacity in bytes, for traces with sizes: a whole number, or a fraction
                              such as 0.1 of the sum of the sizes of all keys
+      --store MODE[,...]     which requests store their key:
+                             miss    those that missed; all are lookups (default)
+                             first   those whose key was never stored, or more than 4 x capacity
+                                     requests ago (in bytes: x the entries of mean size that
+                                     fit); all others only look up
+                             always  one in four, the same ones always; all others only look up
       --policy NAME[,...]    Larder's policies: \(EvictionPolicy.list)
                              (default \(EvictionPolicy.default.rawValue)); or all
       --against NAME[,...]   implementations (default larder alone when there is --policy, otherwise
@@ -37,6 +43,7 @@ struct Replay: Command {
   private let isFull: Bool
   private let implementations: [Implementation]
   private let policyNames: [String]
+  private let modes: [StoreMode]
   private let cases: [(trace: Trace, limit: ReplayLimit)]
   private let json: String?
 
@@ -45,7 +52,7 @@ struct Replay: Command {
       words,
       options: [
         "--size", "--entries", "--bytes", "--policy", "--against", "--threads", "--shards",
-        "--values", "--samples", "--max-spread", "--json",
+        "--values", "--samples", "--max-spread", "--store", "--json",
       ], flags: Method.flags.union(["--full"]))
     method = try Method(arguments, samples: 5)
     values = try arguments.choice("--values", default: .object)
@@ -54,17 +61,11 @@ struct Replay: Command {
     threads = numbers[0]
     shards = try arguments.shards()
     isFull = arguments.has("--full")
-    let hasCosts = arguments.has("--bytes")
-    let policies = try arguments.list("--policy", default: [EvictionPolicy.default.rawValue])
-    policyNames = try Arguments.different(
-      policies.flatMap { name in
-        name == "all"
-          ? EvictionPolicy.allCases.filter { hasCosts || !$0.ordersByCost }.map(\.rawValue)
-          : [try EvictionPolicy.choose(name, hasCosts: hasCosts).rawValue]
-      }, for: "--policy")
+    policyNames = try arguments.policies(hasCosts: arguments.has("--bytes"))
     implementations = try arguments.list(
       "--against", default: arguments.has("--policy") ? ["larder"] : SideBySide.defaultNames
     ).map(Implementation.init(named:))
+    modes = try arguments.list("--store", default: ["miss"]).map(StoreMode.init)
     let limits = try ReplayLimit.all(arguments)
     let paths =
       try arguments.operands.isEmpty
@@ -86,20 +87,25 @@ struct Replay: Command {
     let available = RivalPrograms.available(able, &results)
     let progress = Progress()
     defer { progress.finish() }
-    var comparisons: [(comparison: Comparison, trace: Trace)] = []
+    var comparisons: [(comparison: Comparison, replayed: ReplayedTrace)] = []
     var last: (path: String, keys: NumberFile, costs: NumberFile?)?
-    for (trace, limit) in cases {
+    for (trace, limit, mode) in cases.flatMap({ one in modes.map { (one.trace, one.limit, $0) } }) {
       if last?.path != trace.path {
         last = (
           trace.path, try NumberFile(trace.keys, in: scratch),
           trace.sizes.isEmpty ? nil : try NumberFile(trace.sizes, in: scratch)
         )
       }
+      let actions = mode.actions(trace.keys, capacity: limit.entries(in: trace))
+      let actionFile = try actions.map { try NumberFile($0.map(\.rawValue), in: scratch) }
+      let replayed = ReplayedTrace(trace: trace, mode: mode, actions: actions)
       for (index, policy) in policyNames.enumerated() {
         var configuration = Configuration(
-          workload: Self.name, operation: "read-through", capacity: 0, stream: last!.keys)
+          workload: Self.name, operation: actions == nil ? "read-through" : "script", capacity: 0,
+          stream: last!.keys)
         limit.apply(to: &configuration)
         configuration.costs = last!.costs
+        configuration.actions = actionFile
         configuration.trace = trace.name
         configuration.entries = trace.uniqueKeys
         configuration.policy = policy
@@ -110,6 +116,7 @@ struct Replay: Command {
         // Rivals have one policy each, so they are measured once, beside Larder's first policy.
         let able = available.filter { implementation in
           guard implementation.isLarder || index == 0 else { return false }
+          guard actions == nil || results.acceptsStores(by: implementation) else { return false }
           if configuration.costLimit == 0 || implementation.hasCosts || !implementation.evicts {
             return true
           }
@@ -120,16 +127,16 @@ struct Replay: Command {
         let comparison = Comparison(
           configuration: configuration, implementations: able, method: method)
         comparison.announce(to: progress)
-        comparisons.append((comparison, trace))
+        comparisons.append((comparison, replayed))
       }
     }
-    var table = ReplayTable(isFull: isFull, threads: threads)
-    for (comparison, trace) in comparisons {
+    var table = ReplayTable(isFull: isFull, namesMode: modes != [.miss])
+    for (comparison, replayed) in comparisons {
       let outcomes = try comparison.measure(progress)
       let extras = isFull ? try ReplayExtras.measure(comparison, progress) : [:]
       for outcome in outcomes {
         results.rows.append(
-          table.add(outcome, trace, extras[outcome.implementation.name], limit: comparison))
+          table.add(outcome, replayed, extras[outcome.implementation.name], limit: comparison))
       }
     }
     progress.finish()

@@ -68,6 +68,17 @@ enum ReplayLimit: Hashable, CustomStringConvertible {
     Int((fraction * Double(whole)).rounded(.toNearestOrEven))
   }
 
+  /// As a number of entries; where bytes are limited, of entries of the mean size.
+  func entries(in trace: Trace) -> Int {
+    switch self {
+    case .entries(let entries): return entries
+    case .bytes(let bytes):
+      let mean = Double(trace.footprint ?? 0) / Double(trace.uniqueKeys)
+      return Int(min(Double(bytes) / mean, Double(trace.keys.count)))
+    case .fraction, .fractionOfBytes: preconditionFailure("the limit is not resolved")
+    }
+  }
+
   func apply(to configuration: inout Configuration) {
     switch self {
     case .entries(let entries): configuration.capacity = entries

@@ -36,42 +36,63 @@ struct ReplayExtras {
   }
 }
 
+/// A trace and what its requests do in one mode.
+struct ReplayedTrace {
+  let trace: Trace
+  let mode: StoreMode
+  /// The bytes of all requests that look up; nil without sizes.
+  let bytes: Double?
+
+  init(trace: Trace, mode: StoreMode, actions: [Action]?) {
+    self.trace = trace
+    self.mode = mode
+    if trace.sizes.isEmpty {
+      bytes = nil
+    } else {
+      bytes = trace.sizes.indices.reduce(0.0) { sum, index in
+        actions?[index] == .store ? sum : sum + Double(trace.sizes[index])
+      }
+    }
+  }
+}
+
 /// The table of a replay, and its rows.
 struct ReplayTable {
-  private let isFull: Bool
-  private let threads: Int
+  private let namesMode: Bool
   private var table: Table
 
-  init(isFull: Bool, threads: Int) {
-    self.isFull = isFull
-    self.threads = threads
+  init(isFull: Bool, namesMode: Bool) {
+    self.namesMode = namesMode
     let more = isFull ? ["p50", "p99", "p99.9", "bytes/entry"] : []
     table = Table(
       [
         "implementation", "policy", "trace", "capacity", "hit ratio", "miss ratio",
         "byte miss ratio", "ns/request", "CPU ns/request",
-      ] + more, textColumns: ["policy", "trace"])
+      ] + more + (namesMode ? ["store"] : []), textColumns: ["policy", "trace", "store"])
   }
 
   var markdown: String { table.markdown }
 
   mutating func add(
-    _ outcome: Outcome, _ trace: Trace, _ extras: ReplayExtras?, limit comparison: Comparison
+    _ outcome: Outcome, _ replayed: ReplayedTrace, _ extras: ReplayExtras?,
+    limit comparison: Comparison
   ) -> Row {
+    let trace = replayed.trace
     let configuration = comparison.configuration
     var row = Row(outcome)
     row.capacity = configuration.costLimit > 0 ? configuration.costLimit : configuration.capacity
     row.hitRatio = outcome.series.hitRatio
+    row.store = replayed.mode.rawValue
     row.percentiles = extras?.percentiles
     row.bytesPerEntry = extras?.bytesPerEntry
     var byteMissRatio: Double?
-    if !trace.sizes.isEmpty, let hitCosts = outcome.series.hitCosts {
-      let bytes = trace.sizes.reduce(0.0) { $0 + Double($1) }
+    if let bytes = replayed.bytes, let hitCosts = outcome.series.hitCosts {
       let rounds = Double(outcome.series.operations) / Double(trace.keys.count)
       byteMissRatio = 1 - Double(hitCosts) / (bytes * rounds)
       row.details.append(("byteMissRatio", JSON(byteMissRatio)))
     }
     row.details.append(("unit", JSON(configuration.costLimit > 0 ? "bytes" : "entries")))
+    row.details.append(("lookups", JSON(outcome.series.lookups)))
     row.details.append(("uniqueKeys", JSON(trace.uniqueKeys)))
     let counterpart = row.policy.flatMap(EvictionPolicy.init(rawValue:))?.counterpart
     row.details.append(("counterpart", JSON(counterpart)))
@@ -86,7 +107,7 @@ struct ReplayTable {
         "\(row.capacity!)\(configuration.costLimit > 0 ? " B" : "")",
         fixed(outcome.series.hitRatio, 4), fixed(1 - outcome.series.hitRatio, 4),
         byteMissRatio.map { fixed($0, 4) } ?? "",
-      ] + times + (more ?? []))
+      ] + times + (more ?? []) + (namesMode ? [replayed.mode.rawValue] : []))
     return row
   }
 }

@@ -64,6 +64,18 @@ enum Workload: String, Choice {
   func defaultCapacity(entries: Int) -> Int { holdsAllKeys ? entries : max(1, entries / 10) }
 }
 
+extension Arguments {
+  /// The policies that --policy names, `all` included; the default without it.
+  func policies(hasCosts: Bool) throws -> [String] {
+    try Self.different(
+      list("--policy", default: [EvictionPolicy.default.rawValue]).flatMap { name in
+        name == "all"
+          ? EvictionPolicy.allCases.filter { hasCosts || !$0.ordersByCost }.map(\.rawValue)
+          : [try EvictionPolicy.choose(name, hasCosts: hasCosts).rawValue]
+      }, for: "--policy")
+  }
+}
+
 extension EvictionPolicy {
   /// The policy named by a word of the command line, for a cache with or without a cost limit.
   static func choose(_ word: String, hasCosts: Bool) throws -> EvictionPolicy {

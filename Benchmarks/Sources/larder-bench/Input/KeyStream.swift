@@ -50,11 +50,13 @@ struct ZipfSampler {
   }
 
   func stream(count: Int, seed: UInt64) -> [UInt64] {
+    ranks(count: count, seed: seed).map { scattered(UInt64($0)) }
+  }
+
+  func ranks(count: Int, seed: UInt64) -> [Int] {
     var generator = SeededGenerator(seed: seed)
     let total = cumulative[cumulative.count - 1]
-    return (0..<count).map { _ in
-      scattered(UInt64(rank(at: Double.random(in: 0..<total, using: &generator))))
-    }
+    return (0..<count).map { _ in rank(at: Double.random(in: 0..<total, using: &generator)) }
   }
 
   /// The first rank whose cumulative weight exceeds `point`.

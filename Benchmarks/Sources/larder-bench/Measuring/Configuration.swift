@@ -15,6 +15,10 @@ struct Configuration {
   var fill: NumberFile?
   var stream: NumberFile
   var costs: NumberFile?
+  /// What each request does, where that differs.
+  var actions: NumberFile?
+  /// Where the parts of the stream end whose hits are counted by themselves.
+  var parts: NumberFile?
   var trace: String?
   /// Every repetition takes the whole stream and begins with an empty cache.
   var isReplay = false
@@ -28,6 +32,8 @@ struct Configuration {
     ]
     words["fill"] = fill?.path
     words["costs"] = costs?.path
+    words["actions"] = actions?.path
+    words["parts"] = parts?.path
     if isReplay { words["fresh"] = "1" }
     if implementation.isLarder {
       words["policy"] = policy

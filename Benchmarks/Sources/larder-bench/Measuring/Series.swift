@@ -11,6 +11,7 @@ struct Sample {
 struct Series {
   var samples: [Sample] = []
   var operations = 0
+  var lookups = 0
   var hits = 0
   /// The costs of requests that hit; nil if the child does not add them up.
   var hitCosts: Int? = 0
@@ -19,7 +20,7 @@ struct Series {
   var medianCPU: Double { median(samples.map(\.cpu)) }
   var minimumWall: Double { samples.map(\.wall).min()! }
   var minimumCPU: Double { samples.map(\.cpu).min()! }
-  var hitRatio: Double { Double(hits) / Double(operations) }
+  var hitRatio: Double { lookups > 0 ? Double(hits) / Double(lookups) : 0 }
 
   /// The width of the middle half of the repetitions, as a share of the median.
   func spread(threads: Int) -> Double {
@@ -44,6 +45,7 @@ struct Series {
     }
     samples.append(Sample(wall: wall / Double(count), cpu: cpu / Double(count)))
     operations += count
+    lookups += reply.lookups ?? count
     hits += reply.hits ?? 0
     hitCosts = hitCosts.flatMap { sum in reply.hitCosts.map { sum + $0 } }
   }

@@ -61,6 +61,13 @@ struct Results {
     return false
   }
 
+  /// Whether its users can store a key that they did not look up before. If not, it is skipped.
+  mutating func acceptsStores(by implementation: Implementation) -> Bool {
+    if implementation.workloads.contains(.mixed) { return true }
+    skip("\(implementation.name) is skipped: it has no stores apart from lookups")
+    return false
+  }
+
   /// Whether this number of threads can share the implementation. If not, it is skipped.
   mutating func accepts(_ implementation: Implementation, onThreads threads: Int) -> Bool {
     if threads == 1 || implementation.name != "larder-batch" { return true }

@@ -20,6 +20,8 @@ struct Row {
   var percentiles: Percentiles?
   var hitRatio: Double?
   var bytesPerEntry: Double?
+  /// Which requests of a replay stored.
+  var store: String?
   /// By the allocator's own count. In JSON it is one of the details.
   var allocatedBytesPerEntry: Double?
   /// Values without a column of their own; see ``Results``.
@@ -51,6 +53,7 @@ struct Row {
       ("p99", JSON(percentiles?.p99)), ("p999", JSON(percentiles?.p999)),
       ("p9999", JSON(percentiles?.p9999)), ("max", JSON(percentiles?.max)),
       ("hitRatio", JSON(hitRatio)), ("bytesPerEntry", JSON(bytesPerEntry)),
+      ("store", JSON(store)),
     ])
   }
 }

@@ -16,11 +16,15 @@ protocol Rival<Key, Value>: Sendable {
   func put(_ value: Value, for key: Key)
   /// Like `put`, with the cost of the entry for implementations that use it.
   func put(_ value: Value, for key: Key, cost: Int)
+  /// Returns once the cache has done what it put off.
+  func settle()
 }
 
 extension Rival {
   @inline(__always)
   func put(_ value: Value, for key: Key, cost: Int) { put(value, for: key) }
+
+  func settle() {}
 }
 
 /// The settings of a cache.
