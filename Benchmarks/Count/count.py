@@ -3,6 +3,9 @@
 
 count.py PROGRAM OPERATIONS BASELINE check|update|show PROFILE...
 
+OPERATIONS is a file of lines `name operations [hit ratio]`, one for each profile. What PROGRAM counts
+with fifo as well has a second name that ends in _fifo, and shares a line of the table.
+
 PROGRAM still has its debug information, which names the inlined code behind an instruction.
 Addresses in a profile are those of the files, as objdump and llvm-symbolizer know them.
 """
@@ -20,6 +23,7 @@ PTHREAD_LOCKS = re.compile(r"^pthread_(mutex|rwlock|spin)_(try|timed|rd|wr|lock)
 OWN_LOCKS = re.compile(r"^lrd_lock_(acquire|try)")
 LOCKED = re.compile(r"^\s*([0-9a-f]+):\s+(?:lock |xchg\w* .*\()")
 RISE = 0.05
+FIFO = "_fifo"
 
 
 class Profile:
@@ -105,17 +109,23 @@ def counts(profiles, program, operations):
             if path in own and any(OWN_LOCKS.match(name) for name in names.get(address, [])):
                 locks += count
         numbers = [profile.total, profile.calls(MALLOCS), locks, locking, arc]
-        found[profile.name] = [number / operations for number in numbers]
+        found[profile.name] = [number / operations[profile.name] for number in numbers]
     return found
 
 
-def table(found, baseline):
-    rows = [["operation", *COLUMNS, "baseline", "change"]]
+def table(found, baseline, ratios):
+    rows = [["operation", *COLUMNS, "baseline", "change", "fifo's instructions", "above fifo's",
+             "hit ratio", "fifo's"]]
     for name, numbers in found.items():
+        if name.endswith(FIFO):
+            continue
         before = baseline.get(name)
         change = f"{100 * (numbers[0] / before[0] - 1):+.1f} %" if before else ""
+        fifo = found.get(name + FIFO)
+        beside = [f"{fifo[0]:.1f}", f"{numbers[0] - fifo[0]:+.1f}"] if fifo else ["", ""]
         rows.append([name, f"{numbers[0]:.1f}", *(f"{number:.3f}" for number in numbers[1:]),
-                     f"{before[0]:.1f}" if before else "", change])
+                     f"{before[0]:.1f}" if before else "", change, *beside,
+                     ratios.get(name, ""), ratios.get(name + FIFO, "")])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     rows.insert(1, ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]])
     for row in rows:
@@ -133,6 +143,14 @@ def rises(found, baseline):
         for column, now, before in zip(COLUMNS, numbers, baseline[name]):
             if now > before * (1 + RISE) + 0.005:
                 yield f"{name}: {column} rose from {before:.3f} to {now:.3f} per operation"
+
+
+def announced(path):
+    """The operations of every count, and the hit ratios of those that have one."""
+    with open(path, encoding="utf-8") as file:
+        lines = [line.split() for line in file]
+    operations = {words[0]: int(words[1]) for words in lines}
+    return operations, {words[0]: f"{float(words[2]):.4f}" for words in lines if len(words) > 2}
 
 
 def read(path):
@@ -153,13 +171,14 @@ def write(path, found):
 
 
 def main():
-    program, operations, baseline_path, what, *paths = sys.argv[1:]
+    program, announcements, baseline_path, what, *paths = sys.argv[1:]
+    operations, ratios = announced(announcements)
     profiles = [profile for profile in map(Profile, paths) if profile.name]
     if not profiles:
         sys.exit("count: callgrind wrote no profile")
-    found = counts(profiles, program, int(operations))
+    found = counts(profiles, program, operations)
     baseline = read(baseline_path)
-    table(found, baseline)
+    table(found, baseline, ratios)
     if what == "update":
         write(baseline_path, found)
         return

@@ -15,8 +15,13 @@ void lb_callgrind_end(const char *name) {
   CALLGRIND_TOGGLE_COLLECT;
   CALLGRIND_DUMP_STATS_AT(name);
 }
+
+void lb_callgrind_pause(void) { CALLGRIND_STOP_INSTRUMENTATION; }
+void lb_callgrind_resume(void) { CALLGRIND_START_INSTRUMENTATION; }
 #else
 bool lb_callgrind_is_built(void) { return false; }
 void lb_callgrind_begin(void) {}
 void lb_callgrind_end(const char *name) { (void)name; }
+void lb_callgrind_pause(void) {}
+void lb_callgrind_resume(void) {}
 #endif

@@ -5,11 +5,14 @@ import Larder
 import PolicyFacts
 
 // The program that `Benchmarks/count` runs under callgrind: hits, misses, insertions into a growing
-// cache, and insertions into a full one, where each evicts. Keys and values are made outside the
-// part that is counted. One thread, one shard, the default policy or the one named on the command
-// line.
+// cache, insertions into a full one, where each evicts, and a read-through. Keys and values are made
+// outside the part that is counted, except the values that a read-through stores. One thread, and
+// the default policy or the one named on the command line. Without a name what stores is counted
+// with fifo, too, under names with an ending: the difference is what the default costs.
+//
+// Each count is announced on stdout as its name, the number of operations to divide by and, for a
+// read-through, the hit ratio.
 
-/// The number of operations of every count. `Benchmarks/count` divides by it.
 private let operations = 20_000
 
 final class Object: Sendable {
@@ -17,10 +20,11 @@ final class Object: Sendable {
   init(_ number: UInt64) { self.number = number }
 }
 
-/// Runs all four operations with one type of keys and values.
+/// Runs all four operations with one type of keys and values, or only those that store.
 @inline(__always)
 private func count<Key: Hashable & Sendable, Value: Sendable>(
-  _ type: String, _ policy: EvictionPolicy, key: (UInt64) -> Key, value: (UInt64) -> Value
+  _ type: String, _ policy: EvictionPolicy, storesOnly: Bool = false, ending: String = "",
+  key: (UInt64) -> Key, value: (UInt64) -> Value
 ) {
   let total = UInt64(operations)
   let spread = { (number: UInt64) in number &* 0x9E37_79B9_7F4A_7C15 }
@@ -33,10 +37,12 @@ private func count<Key: Hashable & Sendable, Value: Sendable>(
   for (key, value) in zip(first, values) { full.insert(value, forKey: key) }
   let empty = Cache<Key, Value>(policy: policy)
 
-  counted("hit_\(type)", wanted: operations) { found(full, resident) }
-  counted("miss_\(type)", wanted: 0) { found(full, second) }
-  counted("insert_\(type)", wanted: operations) { insert(empty, second, values) }
-  counted("evict_\(type)", wanted: operations) { insert(full, second, values) }
+  if !storesOnly {
+    counted("hit_\(type)", wanted: operations) { found(full, resident) }
+    counted("miss_\(type)", wanted: 0) { found(full, second) }
+  }
+  counted("insert_\(type)\(ending)", wanted: operations) { insert(empty, second, values) }
+  counted("evict_\(type)\(ending)", wanted: operations) { insert(full, second, values) }
 }
 
 @inline(__always)
@@ -60,6 +66,7 @@ private func counted(_ name: String, wanted: Int, _ body: () -> Int) {
   let result = body()
   lb_callgrind_end(name)
   precondition(result == wanted, "\(name) did not do its work")
+  print(name, operations)
 }
 
 @main
@@ -74,14 +81,20 @@ struct Probe {
     }
     count("int", policy, key: { $0 }, value: { $0 })
     count("object", policy, key: { $0 }, value: Object.init)
-    // 22 bytes of ASCII: too long to be kept inside a String.
-    count(
-      "string", policy,
-      key: {
-        let digits = String($0)
-        return "k" + String(repeating: "0", count: 21 - digits.count) + digits
-      },
-      value: { $0 })
-    print(operations)
+    count("string", policy, key: text, value: { $0 })
+    let readThrough = ReadThrough()
+    readThrough.count("read_through", policy)
+    if name != nil { return }
+    count("int", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: { $0 })
+    count("object", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: Object.init)
+    count("string", .fifo, storesOnly: true, ending: "_fifo", key: text, value: { $0 })
+    readThrough.count("read_through_fifo", .fifo)
+  }
+
+  /// 22 bytes of ASCII: too long to be kept inside a String.
+  @inline(__always)
+  private static func text(_ number: UInt64) -> String {
+    let digits = String(number)
+    return "k" + String(repeating: "0", count: 21 - digits.count) + digits
   }
 }
