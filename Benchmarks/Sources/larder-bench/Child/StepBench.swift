@@ -66,15 +66,17 @@ final class StepBench<R: Rival, S: Step>: ChildBench {
   private func roundByParts() -> ChildReply {
     let rival = kept ?? R(limits)
     let (requests, shares, gate) = (requests, parts.map(shares), Gate(threads))
-    let team = runTogether(threads, preparation: { _ in }) { thread in
-      shares.map { part in
-        let tally = run(S.self, rival, requests, part[thread])
-        gate.wait()
-        if thread == 0 { rival.settle() }
-        gate.wait()
-        return tally
-      }
-    }
+    let team = runTogether(
+      threads, preparation: { _ in },
+      { thread in
+        shares.map { part in
+          let tally = run(S.self, rival, requests, part[thread])
+          gate.wait()
+          if thread == 0 { rival.settle() }
+          gate.wait()
+          return tally
+        }
+      })
     var reply = withExtendedLifetime(rival) {
       self.reply(team, team.results.flatMap { $0 }, requests.keys.count)
     }

@@ -78,7 +78,7 @@ struct Hits: Command {
     values = try arguments.choice("--values", default: .object)
     json = arguments.text("--json")
     for usage in usages {
-      for limit in limits {
+      for limit in limits.isEmpty ? [usage.defaultLimit] : limits {
         var settings = defaults
         settings.limit = limit
         try Arguments.refuseBeyondMemory(

@@ -83,7 +83,10 @@ struct Replay: Command {
   func run() throws -> Bool {
     var results = try Results(path: json)
     let scratch = try ScratchDirectory()
-    let able = implementations.filter { results.accepts($0, for: .readThrough) }
+    let able = implementations.filter {
+      results.accepts($0, for: .readThrough)
+        && (modes.contains(.miss) || results.acceptsStores(by: $0))
+    }
     let available = RivalPrograms.available(able, &results)
     let progress = Progress()
     defer { progress.finish() }
