@@ -13,7 +13,7 @@ static larder_value *find_under_lock(larder_cache *cache, lrd_lane *lane, const 
     loan->pinned = lrdc_value_of(entry);
     lrdc_value_pin(loan->pinned);
   }
-  if (use) lrd_note_locked(cache->core, lane, shard, entry);
+  if (use) lrd_note_locked(cache->core, lane, shard, entry, key->hash);
   lrd_shard_leave(cache->core, shard);
   return loan->pinned;
 }
@@ -25,7 +25,7 @@ larder_value *lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool us
   if (!lane) return find_under_lock(cache, NULL, key, use, loan);
   lrd_entry *entry = lrd_find_slow(cache->core, lane, key->hash);
   if (!entry) {
-    if (use) lrd_miss(lane);
+    if (use) lrd_miss(cache->core, lane, key->hash);
     return NULL;
   }
   if (!lrdc_matches(cache, lane, entry, key)) {

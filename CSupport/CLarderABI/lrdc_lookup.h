@@ -50,7 +50,7 @@ LRD_INLINE larder_value *_Nullable lrdc_find(larder_cache *cache, const lrdc_key
   if (LRD_UNLIKELY(!lane)) return lrdc_find_slowly(cache, key, use, loan);
   lrd_entry *entry = lrd_find(core, lane, key->hash, LRDC_REFERENCES);
   if (!entry) {
-    if (use) lrd_miss(lane);
+    if (use) lrd_miss(core, lane, key->hash);
     return NULL;
   }
   if (LRD_UNLIKELY(!lrdc_matches(cache, lane, entry, key))) {

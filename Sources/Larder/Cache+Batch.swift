@@ -75,7 +75,7 @@ extension Cache {
     for index in 0..<group.count {
       let (hash, entry) = group[index]
       guard let entry else {
-        lrd_miss(lane)
+        lrd_miss(core, lane, hash)
         (results + index).initialize(to: nil)
         continue
       }

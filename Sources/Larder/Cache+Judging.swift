@@ -87,7 +87,9 @@ extension Cache {
     case .keep: return false
     case .touch:
       lrd_shard_enter(core, lane, shard)
-      if lrd_shard_holds_locked(shard, entry, hash48) { lrd_note_locked(core, nil, shard, entry) }
+      if lrd_shard_holds_locked(shard, entry, hash48) {
+        lrd_note_locked(core, nil, shard, entry, hash48)
+      }
       lrd_shard_leave(core, shard)
       return false
     case .remove(let reason):

@@ -18,7 +18,7 @@ extension Cache {
   func value(forKey key: Key, hash: UInt64) -> Value? {
     guard let lane = lrd_lane_current(core) else { return valueSlowly(key, hash) }
     guard let entry = find(hash, lane) else {
-      lrd_miss(lane)
+      lrd_miss(core, lane, hash)
       return nil
     }
     guard matches(entry, key, hash, lane) else {
@@ -49,7 +49,7 @@ extension Cache {
     let hash = hasher.hash(key)
     if let lane = lrd_lane_current(core) {
       guard let entry = find(hash, lane) else {
-        lrd_miss(lane)
+        lrd_miss(core, lane, hash)
         return nil
       }
       if matches(entry, key, hash, lane) && lrd_loan_pin(lane) {

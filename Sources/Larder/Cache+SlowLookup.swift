@@ -10,7 +10,7 @@ extension Cache {
   func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
     guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }
     guard let entry = lrd_find_slow(core, lane, hash) else {
-      lrd_miss(lane)
+      lrd_miss(core, lane, hash)
       return nil
     }
     guard matches(entry, key, hash, lane) else {
@@ -31,7 +31,7 @@ extension Cache {
     lrd_shard_enter(core, lane, shard)
     let entry = findLocked(key, hash, shard)
     let value = entry?.value(of: Layout.self).pointee
-    lrd_note_locked(core, lane, shard, entry)
+    lrd_note_locked(core, lane, shard, entry, hash)
     lrd_shard_leave(core, shard)
     return value
   }

@@ -21,7 +21,7 @@ uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses) 
   for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = misses[i];
   advisor->events = LRD_EXPERTS * capacity;
   lrd_lock_release(&advisor->lock);
-  lrd_probe probe = {.next = LRD_EXPERTS - 1};
+  lrd_probe probe = {.heard = LRD_HEARD_STORE, .next = LRD_EXPERTS - 1};
   lrd_advisor_advance(advisor, &probe, 1);
   uint32_t chosen = lrd_advisor_current(advisor);
   lrd_advisor_destroy(advisor);

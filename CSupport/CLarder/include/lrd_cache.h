@@ -59,7 +59,8 @@ typedef struct lrd_cache {
   uint8_t hits_most; // the policy's, beside what every lookup loads
   uint64_t number;   // unique in the process, not 0
   const lrd_policy *policy;
-  void *_Nullable shared; // the policy's
+  void *_Nullable shared;           // the policy's
+  const _Atomic(uint32_t) *listens; // the policy's, or a number that is always 0
   _Atomic(struct lrd_lanes *) lanes;
   lrd_hooks hooks;
   lrd_references entry_references; // as in the options

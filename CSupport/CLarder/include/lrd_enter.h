@@ -8,7 +8,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// Locks the shard and notes this thread's hits, so that it sees an exact order. `lane` NULL: only
+/// Locks the shard and notes this thread's batch there, so that it sees an exact order. `lane` NULL: only
 /// locks.
 static inline void lrd_shard_enter(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard)
     LRD_ACQUIRE(shard->lock) {
@@ -25,9 +25,9 @@ static inline void lrd_shard_leave(lrd_cache *cache, lrd_shard *shard) LRD_RELEA
 void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry)
     LRD_REQUIRES(shard->lock);
 
-/// Counts a lookup made under the lock: a hit on `entry`, or a miss when it is NULL.
+/// Counts a lookup of `hash` made under the lock: a hit on `entry`, or a miss when it is NULL.
 void lrd_note_locked(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
-                     lrd_entry *_Nullable entry) LRD_REQUIRES(shard->lock);
+                     lrd_entry *_Nullable entry, uint64_t hash) LRD_REQUIRES(shard->lock);
 
 /// Lends an entry found under the lock, and pins the loan. False when all loans are in use.
 bool lrd_lend_locked(lrd_lane *_Nullable lane, lrd_shard *shard, lrd_entry *entry)

@@ -10,7 +10,11 @@
  * in the policy's order, as (entry, hash). It is applied when it is full, if a trylock gets the
  * shard, and always before its thread changes that shard, so that a single thread sees an exact
  * order. Entries in a batch may be gone. They are followed only if the table confirms, under the
- * lock, that they are linked, or if the shard has unlinked nothing since the batch was empty. */
+ * lock, that they are linked, or if the shard has unlinked nothing since the batch was empty.
+ *
+ * MISSES that a policy listens for (lrd_policy.h) wait in the batch as well. No policy takes both
+ * hits and misses from it. The next shard that the thread locks gets them all, or the first that a
+ * trylock gets when LRD_MISSES are waiting. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -23,12 +27,15 @@
 #define LRD_BATCH_MOST 128
 /// `sound_at` of a batch that is not sound.
 #define LRD_NEVER_SOUND UINT64_MAX
+/// Misses that wait before a thread tries a shard, and those that it keeps while all are busy.
+#define LRD_MISSES 8
+#define LRD_MISSES_MOST 32
 /// Free slots in a lane, a power of two. First in, first out: if entries leave in the order in
 /// which they came, neighbours in that order then share lines.
 #define LRD_FREE_SLOTS 32
 
 typedef struct lrd_touch {
-  lrd_entry *entry;
+  lrd_entry *_Nullable entry; // NULL for a miss
   uint64_t hash;
 } lrd_touch;
 
@@ -91,9 +98,12 @@ static inline void lrd_lane_found_at(lrd_lane *lane, uint32_t applied) LRD_NONBL
   if (LRD_UNLIKELY(lane->applied != applied)) lane->sound_at = LRD_NEVER_SOUND;
 }
 
-/// Notes this thread's hits on `shard` in its order.
+/// Notes this thread's hits on `shard` in its order, or hands all its misses to the policy.
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
     LRD_REQUIRES(shard->lock);
+
+/// Adds a miss to the batch. Drops the oldest if it must.
+void lrd_lane_note_miss(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_COLD LRD_NONBLOCKING;
 
 /// Notes the hits of a full batch in every shard whose lock is free. Drops the oldest if it must.
 void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_COLD LRD_NONBLOCKING;

@@ -135,8 +135,12 @@ LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
   if (LRD_UNLIKELY(next + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
 }
 
-LRD_INLINE void lrd_miss(lrd_lane *lane) LRD_NONBLOCKING {
+/// Counts a lookup of `hash` that found nothing, and notes it if the policy listens for this key.
+LRD_INLINE void lrd_miss(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NONBLOCKING {
   lrd_count(&lane->misses);
+  if (LRD_UNLIKELY((uint32_t)(hash >> 32) < LRD_LOAD(cache->listens))) {
+    lrd_lane_note_miss(cache, lane, hash);
+  }
 }
 
 /// Begins to load the bucket of `hash`, for a lookup that follows on this thread. Leaves the

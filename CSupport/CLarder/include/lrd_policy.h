@@ -13,6 +13,9 @@
  *   LRD_HITS_BATCHED    threads gather their hits and hand them to `access`, oldest first, when a
  *                       trylock gets the shard, and in any case before they change it
  *
+ * LOOKUPS THAT MISS reach a policy that `listens`, for a sample of the keys. The thread notes them in
+ * its lane and hands them over when it has a shard's lock anyway, or gets one by a trylock.
+ *
  * An insertion notes a replacement as a hit; calls `victim`, maybe `pass` and `victim` again, and
  * `remove`, until there is room; then calls `insert` or `replace`. A new entry is thus never its
  * own victim. */
@@ -46,6 +49,13 @@ typedef struct lrd_policy {
   /// A limit of the cache has changed, and then `resize` follows for each shard; or an insertion
   /// asked for it by `order->adjust`. Called without a lock, by several threads at once maybe.
   void (*_Nullable adjust)(void *_Nullable shared, lrd_amount limits, uint32_t shards);
+
+  /// Keys whose hashes have upper 32 bits below this number are heard of when a lookup misses them.
+  /// The number may change at any time. NULL: none are.
+  const _Atomic(uint32_t) *_Nonnull (*_Nullable listens)(void *_Nullable shared);
+  /// A lookup missed the key with these upper 48 bits of the hash, which may belong to another
+  /// shard. Only for a policy that listens.
+  void (*_Nullable missed)(lrd_order *order, uint64_t hash48);
 
   /// Prepares state: the order is empty, new or after removeAll(). History and share stay.
   void (*_Nullable open)(lrd_order *order);

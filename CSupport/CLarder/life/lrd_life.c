@@ -100,6 +100,8 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
     return NULL;
   }
   cache->pool.extra = extra;
+  static const _Atomic(uint32_t) nothing = 0;
+  cache->listens = cache->policy->listens ? cache->policy->listens(cache->shared) : &nothing;
   static _Atomic(uint64_t) caches = 0;
   cache->number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
   cache->observed = options->observed;

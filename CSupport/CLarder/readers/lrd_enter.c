@@ -11,8 +11,14 @@ void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry) {
   }
 }
 
-void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {
-  if (entry) lrd_note_hit_locked(cache, shard, entry);
+void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
+                     uint64_t hash) {
+  const lrd_policy *policy = cache->policy;
+  if (entry) {
+    lrd_note_hit_locked(cache, shard, entry);
+  } else if (policy->missed) {
+    policy->missed(&shard->order, hash & ~(uint64_t)0xffff);
+  }
   if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
 }
 

@@ -99,7 +99,18 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   return lane;
 }
 
+static void hand_misses_locked(lrd_lane *lane, lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  for (uint32_t i = 0; i < lane->touches; i++) {
+    shard->policy->missed(&shard->order, lane->touch[i].hash & ~(uint64_t)0xffff);
+  }
+  lane->touches = 0;
+}
+
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
+  if (shard->policy->missed) {
+    hand_misses_locked(lane, shard);
+    return;
+  }
   lrd_entry *linked[LRD_BATCH_MOST];
   uint32_t hits = 0, kept = 0;
   lrd_table *root = lrd_shard_root_locked(shard);
@@ -123,6 +134,20 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
 // pointers. By the contract of lrd_policy.h they neither allocate nor wait.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
+void lrd_lane_note_miss(lrd_cache *cache, lrd_lane *lane,
+                        uint64_t hash) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
+  lane->touch[lane->touches++] = (lrd_touch){.entry = NULL, .hash = hash};
+  if (lane->touches % LRD_MISSES) return;
+  lrd_shard *shard = lrd_cache_shard(cache, hash);
+  if (lrd_lock_try(&shard->lock)) {
+    hand_misses_locked(lane, shard);
+    if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
+  } else if (lane->touches == LRD_MISSES_MOST) {
+    lane->touches -= LRD_MISSES;
+    memmove(lane->touch, lane->touch + LRD_MISSES, lane->touches * sizeof(lrd_touch));
+  }
+}
+
 void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
   uint64_t shards = 0;
   for (uint32_t i = 0; i < lane->touches; i++) {

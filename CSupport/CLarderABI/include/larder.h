@@ -42,7 +42,7 @@
  * this ends.
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value. With LARDER_ADAPTIVE there are
- * up to 16 more bytes for each entry of the limit. An empty cache takes about 2 KB, and 0.8 KB for
+ * up to 8 more bytes for each entry of the limit. An empty cache takes about 2 KB, and 0.8 KB for
  * each further shard. Each thread that uses a cache adds 2.7 KB to it. The library reserves no
  * memory for values: they come from the process's malloc, and from 1 MiB on from the system.
  *

@@ -41,5 +41,5 @@ void lrd_adaptive_renewed(lrd_order *order) {
                   lrd_expert_epoch(state->capacity));
   lrd_samples_open(&state->samples, (lrd_sample_bucket *)(memory + ghost_bytes),
                    state->sample_buckets);
-  state->polled.bucket = NULL;
+  state->polled = NULL;
 }

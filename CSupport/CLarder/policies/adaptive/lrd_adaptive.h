@@ -3,7 +3,8 @@
  *
  *   lrd_policy_adaptive.c     the order: the queue of each entry, and the next victim
  *   lrd_adaptive_sampling.h   the sample: the requests that the advisor learns of
- *   lrd_adaptive.c       the memory: how much the policy asks for, and when
+ *   lrd_adaptive_targets.h    the sizes that the queues should have
+ *   lrd_adaptive.c            the memory: how much the policy asks for, and when
  *
  * Guard of everything here: the shard's lock. */
 #pragma once
@@ -14,19 +15,23 @@
 
 #pragma clang assume_nonnull begin
 
+/// Probes of a shard that wait.
+enum { LRD_PROBES = 8 };
+
 typedef struct lrd_adaptive {
   // Most insertions write these. They lie together.
   lrd_ghosts ghosts;
   lrd_samples samples;
-  lrd_probe probe;    // the sampled request that is on its way through the shadows
-  lrd_sample polled;  // the sampled entry to poll next, which is being loaded from memory
-  uint32_t polled_id; // the slot id of that entry
-  uint32_t polls_due; // in 256ths
-  bool evicted;       // an entry was evicted since the last insertion
+  lrd_probe probes[LRD_PROBES]; // what the shadows have not all heard of yet: a ring
+  uint32_t first_probe;         // the oldest
+  uint32_t probe_count;
+  lrd_sample_bucket *_Nullable polled; // the next to poll: its entries are being loaded
+  uint32_t polls_due;                  // in 256ths of a bucket
+  uint32_t evicted; // entries evicted whose room no insertion has taken yet, up to a few
 
   bool stale; // the targets below must be computed again
   uint32_t expert;
-  uint32_t polls; // per insertion, in 256ths
+  uint32_t polls; // per insertion, in 256ths of a bucket
   lrd_amount small;
   lrd_amount young;
   uint32_t threshold; // the advisor's threshold when the first of `samples` was added

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_adaptive_sampling.h — the requests that a shard tells the advisor of, as probes.
+/* lrd_adaptive_sampling.h — what a shard tells the advisor, as probes (lrd_probe.h).
  *
- *   insertion of a sampled key    a miss: one probe
- *   hits on a sampled entry       one probe, when an insertion polls the entry or a scan passes it
+ *   insertion of a sampled key    STORE, or LOAD if the thread has just missed it
+ *   hits on a sampled entry       HIT, when an insertion polls the entry or a scan passes it
+ *   lookups that missed           MISS, handed over by the thread's lane
+ *   removal by a call             REMOVAL
  *
  * A hit adds to a count in its entry and tells nobody. Whoever finds that count turns it into a
  * probe. What a poll takes from an entry stays with its sample as credit (lrd_samples.h). The entry
  * has not lost it: lrd_adaptive_count_hits() adds credit and count up.
  *
- * A shard has one probe at a time, and each insertion advances it by one shadow (lrd_advisor.h).
+ * A shard keeps LRD_PROBES of them, and each insertion takes the oldest through one shadow
+ * (lrd_advisor.h).
  *
- * Everything that most insertions run is inline here. Calls would cost an insertion 1 % more.
+ * Everything that most insertions run is inline here.
  * Guard: the shard's lock. */
 #pragma once
 
@@ -27,21 +30,17 @@ void lrd_adaptive_move_sample(lrd_order *order, uint32_t old_id, lrd_entry *entr
 /// Stops the process when the sample has an entry that the shard does not have.
 void lrd_adaptive_check_samples(const lrd_order *order, lrd_pool *pool);
 
-/// True when the advisor learns of requests for this key.
-static inline bool lrd_adaptive_is_sampled(const lrd_order *order, uint64_t mixed) {
+/// True when the advisor hears of this key.
+static inline bool lrd_adaptive_is_sampled(const lrd_order *order, uint64_t hash48) {
   const lrd_adaptive *state = order->state;
-  return (uint32_t)mixed < state->threshold;
+  return (uint32_t)(hash48 >> 32) < state->threshold;
 }
 
-/// Finishes the probe under way and starts another. While another thread has the advisor, the probe
-/// under way stays, and the new request goes unheard.
-static inline void lrd_adaptive_probe(lrd_order *order, uint64_t mixed, bool missed) {
-  lrd_adaptive *state = order->state;
-  lrd_advisor_advance(order->shared, &state->probe, LRD_EXPERTS);
-  if (state->probe.next == LRD_EXPERTS) {
-    state->probe = (lrd_probe){.mixed = mixed, .missed = missed};
-  }
-}
+/// Tells the advisor about a sampled key.
+void lrd_adaptive_hear(lrd_order *order, uint64_t mixed, lrd_heard heard) LRD_COLD;
+
+/// Takes the oldest probe through one shadow.
+void lrd_adaptive_advance(lrd_order *order);
 
 /// The hits of an entry that count, and its sample, if it has one.
 typedef struct lrd_adaptive_hits {
@@ -55,13 +54,12 @@ static inline lrd_adaptive_hits lrd_adaptive_count_hits(lrd_order *order, const 
                                                         uint32_t id) {
   const lrd_adaptive *state = order->state;
   uint32_t bits = lrd_entry_bits(entry);
-  uint64_t mixed = lrd_entry_mixed_hash(entry);
   lrd_adaptive_hits hits = {.credit = bits};
-  if (!lrd_adaptive_is_sampled(order, mixed)) return hits;
+  if (!lrd_adaptive_is_sampled(order, lrd_entry_hash48(entry))) return hits;
   hits.sample = lrd_samples_find(&state->samples, id);
   hits.credit += lrd_sample_credit(hits.sample);
   if (hits.credit > LRD_CREDIT_MOST) hits.credit = LRD_CREDIT_MOST;
-  if (bits) lrd_adaptive_probe(order, mixed, false);
+  if (bits) lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT);
   return hits;
 }
 
@@ -71,43 +69,24 @@ static inline void lrd_adaptive_set_credit(lrd_entry *entry, lrd_sample sample, 
   lrd_entry_set_bits(entry, sample.bucket ? 0 : (uint8_t)credit);
 }
 
-/// Polls as many sampled entries as are due. Each poll chooses the entry of the next one, which is
-/// then loaded from memory until its turn comes.
-static inline void lrd_adaptive_poll_samples(lrd_order *order, lrd_slots slots) {
-  lrd_adaptive *state = order->state;
-  uint32_t due = state->polls_due + state->polls;
-  state->polls_due = due % 256;
-  for (; due >= 256; due -= 256) {
-    if (lrd_samples_hold(&state->samples, state->polled, state->polled_id)) {
-      lrd_entry *entry = lrd_slots_entry(slots, state->polled_id);
-      if (lrd_entry_bits(entry)) {
-        uint32_t credit = lrd_adaptive_count_hits(order, entry, state->polled_id).credit;
-        lrd_adaptive_set_credit(entry, state->polled, credit);
-      }
-    }
-    state->polled_id = lrd_samples_next(&state->samples, &state->polled);
-    if (state->polled_id == LRD_NIL) {
-      state->polled.bucket = NULL;
-    } else {
-      LRD_PREFETCH(lrd_slots_entry(slots, state->polled_id));
-    }
-  }
-}
+/// Polls the bucket whose entries are loaded, and begins to load those of the next.
+void lrd_adaptive_poll(lrd_order *order, lrd_slots slots);
 
 /// Does what an insertion owes the advisor: adds the new entry to the sample if its key is sampled,
-/// polls other entries, and advances the probe.
+/// polls other entries, and advances a probe.
 static inline void lrd_adaptive_sample(lrd_order *order, lrd_slots slots, uint32_t id,
-                                       uint64_t mixed) {
+                                       uint64_t hash48) {
   lrd_adaptive *state = order->state;
   if (LRD_UNLIKELY(lrd_advisor_threshold(order->shared) != state->threshold)) {
     lrd_adaptive_follow_threshold(order);
   }
-  if (lrd_adaptive_is_sampled(order, mixed)) {
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
     lrd_samples_add(&state->samples, id);
-    lrd_adaptive_probe(order, mixed, true);
+    lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_STORE);
   }
-  lrd_adaptive_poll_samples(order, slots);
-  lrd_advisor_advance(order->shared, &state->probe, 1);
+  state->polls_due += state->polls;
+  if (LRD_UNLIKELY(state->polls_due >= 256)) lrd_adaptive_poll(order, slots);
+  if (LRD_UNLIKELY(state->probe_count)) lrd_adaptive_advance(order);
 }
 
 #pragma clang assume_nonnull end

@@ -5,37 +5,49 @@
  *   shards ──probes──▶ shadow 0 … shadow 6 ──misses──▶ current expert ──▶ shards
  *
  * Every expert runs in a shadow (lrd_shadow.h). All shadows get the same sample of the keys: those
- * whose mixed hash is below `threshold`. A probe is a request for such a key on its way through the
- * shadows. Only insertions send probes: for the missed key itself, and for hits that they find on
- * sampled entries (lrd_samples.h). A hit never calls the advisor.
+ * whose hash has upper 32 bits below `threshold`. A probe is what happened to such a key, on its
+ * way through the shadows (lrd_probe.h): a hit, a miss, a store, a removal. Hits are found by
+ * insertions (lrd_samples.h), misses are noted in the thread's lane (lrd_lane.h). Neither a hit nor
+ * a miss calls the advisor.
  *
- * THE DECISION. The advisor counts the misses of each shadow. At every decision all counts shrink
- * by 2 %, so older misses count for less. The advisor turns to the expert that saves most against
- * the current one, after the cost of the change is subtracted. That cost is the number of entries
- * that must be fetched again. It grows with the distance that the small queue's size moves, and is
- * a third higher where the small queue grows. A decision follows each tenth of a capacity of misses
- * in the average shadow. A miss of the real cache that no shadow had counts as a miss of all. A
- * cache in a bad state thus reaches a decision even when all shadows are well.
+ * THE DECISION. The advisor counts the misses of each shadow. After every 33rd of a capacity of
+ * misses in the average shadow it turns to the expert that saves most against the current one,
+ * after the cost of the change is subtracted. That cost is the number of entries that must be
+ * fetched again. It grows with the distance that the small queue's size moves, and is a third
+ * higher where the small queue grows. It is less where few misses are followed by a store: there
+ * the entries lost do not come back, but neither do those that a better expert would have kept. A
+ * miss of the real cache that no shadow had counts as a miss of all. A cache in a bad state thus
+ * reaches a decision even when all shadows are well.
+ *
+ * THE BOUND. All counts shrink by 0.6 % with each decision, and no count may exceed that of the
+ * current expert by more than a quarter of a shadow's capacity. Whatever the current expert was
+ * worth before, another is followed once it has missed less by that quarter and the cost of the
+ * change, which is at most half a capacity: the sum is the regret that a change of the workload
+ * can cause, in misses, if the sample is true. (A cumulative sum test: Page, "Continuous Inspection
+ * Schemes", Biometrika 1954.) What remains is that the cache needs time to become what the new
+ * expert would have made it, and that an adversary who knows the sample can mislead the advisor.
  *
  * LeCaR (Vietri et al., HotStorage 2018) and Cacheus (FAST 2021) choose among experts by what each
  * would have missed. There two experts share one cache and learn from its ghosts. Here each expert
  * has a shadow of its own, so none is blamed for the evictions of another.
  *
- * SIZE. Shadows have 1/16 of the capacity up to 2,048 keys, and 1/64 beyond. They have at least 256
- * keys, or all keys of a smaller cache, and at most 32,768. All seven together take 92 to 95 bytes
- * for each of their keys. That is 5.9 bytes for each entry of a medium cache, 1.5 for each entry of
+ * SIZE. Shadows have 1/32 of the capacity up to 2,048 keys, and 1/64 beyond. They have at least 256
+ * keys, or all keys of a smaller cache, and at most 32,768. All seven together take 91 to 93 bytes
+ * for each of their keys. That is 2.9 bytes for each entry of a medium cache, 1.5 for each entry of
  * a large cache, and 24 KB for a small cache as a whole. They are made when the cache is no longer
- * idle (LRD_IDLE_PART). A cache that stays idle or has no limit never gets any. With 256 of 12,000
- * keys and cheaper changes, chance misled the advisor in every fifth run of one trace.
+ * idle (LRD_IDLE_PART). A cache that stays idle or has no limit never gets any.
+ *
+ * A NEW START. removeAll(), and a change of the limits that halves or doubles the capacity or more,
+ * begin anew with the first expert: what was learned was learned of another cache.
  *
  * ONE AT A TIME. A probe through all seven shadows touches much memory outside the processor's
- * cache, and one insertion in fifty would pay for it. Each shard therefore has one probe under way,
- * and each insertion advances it by one shadow. When the shard has another request to probe, it
- * first takes the present probe through the rest at once.
+ * cache, and one insertion in fifty would pay for it. Each shard therefore keeps a few probes
+ * waiting, and each insertion advances the oldest by one shadow. When too many wait, the oldest
+ * goes through the rest at once.
  *
  * THREADS. Shards call lrd_advisor_advance() under their own lock. It only tries `lock`. While
- * another shard has it, the probe stays as it is. A request that comes meanwhile is dropped as a
- * whole, so all shadows see the same requests. `lock` is held for at most seven requests to
+ * another shard has it, the probes wait. One that finds no room then is dropped as a whole, so all
+ * shadows see the same. `lock` is held for at most seven requests to
  * shadows, of at most LRD_VICTIM_STEPS steps each. lrd_advisor_adjust() runs without any lock. It
  * allocates and frees outside `lock`, and only tries `lock` as well. fork() takes the locks of all
  * shards, so the child finds `lock` free, unless an adjustment holds it in its few instructions.
@@ -48,9 +60,12 @@
 #pragma once
 
 #include "lrd_lock.h"
-#include "lrd_shadow.h"
+#include "lrd_probe.h"
 
 #pragma clang assume_nonnull begin
+
+/// Keys that wait for the store that may follow their miss.
+enum { LRD_MISSED_KEYS = 64 };
 
 typedef struct lrd_advisor {
   _Atomic(uint32_t) current;
@@ -63,8 +78,12 @@ typedef struct lrd_advisor {
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   lrd_shadow *_Nullable shadows; // one for each expert; their memory follows
   size_t bytes;
-  uint32_t capacity; // of each shadow
-  uint32_t events;   // misses since the last decision
+  uint32_t capacity;                // of each shadow
+  uint32_t events;                  // misses since the last decision
+  uint32_t misses_heard;            // of the cache itself, lately
+  uint32_t loads_heard;             // of these, those that a store followed
+  uint32_t chance;                  // the state of a generator of random numbers
+  uint32_t missed[LRD_MISSED_KEYS]; // keys missed and not stored since
   double misses[LRD_EXPERTS];
 } lrd_advisor;
 
@@ -75,7 +94,7 @@ void lrd_advisor_destroy(void *advisor);
 
 /// The capacity of the shadows of a cache of `entries`.
 static inline uint32_t lrd_advisor_shadow(uint64_t entries) {
-  uint64_t part = entries / 16 < 2048 ? entries / 16 : 2048;
+  uint64_t part = entries / 32 < 2048 ? entries / 32 : 2048;
   if (part < entries / 64) part = entries / 64;
   if (part < 256) part = 256;
   if (part > entries) part = entries;
@@ -108,18 +127,16 @@ static inline uint32_t lrd_advisor_current(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->current);
 }
 
-/// A key is sampled when the lower half of its mixed hash is below this.
+/// Follows the first expert again, and gives the shadows up until they are asked for again.
+static inline void lrd_advisor_forget(lrd_advisor *advisor) {
+  LRD_STORE(&advisor->current, LRD_EXPERT_FIRST);
+  LRD_STORE(&advisor->wished, 0);
+}
+
+/// A key is sampled when the upper 32 bits of its hash are below this.
 static inline uint32_t lrd_advisor_threshold(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->threshold);
 }
-
-/// A request for a sampled key, on its way through the shadows.
-typedef struct lrd_probe {
-  uint64_t mixed;
-  uint8_t next;   // the shadow to ask next; LRD_EXPERTS when all were asked
-  uint8_t absent; // the number of shadows asked that did not have the key
-  bool missed;    // the real cache did not have it either
-} lrd_probe;
 
 /// lrd_advisor_advance() for a probe that has not been through all shadows.
 void lrd_advisor_advance_slow(lrd_advisor *advisor, lrd_probe *probe, uint32_t most);

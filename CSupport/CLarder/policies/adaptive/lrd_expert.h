@@ -27,7 +27,15 @@
  *           need this setting.
  * `clock`   Every key enters the main queue, and an entry has one second chance however often it
  *           was hit. This is CLOCK, the nearest to LRU of all orders in which a hit moves nothing.
- *           Zigzag scans and drifting working sets need this setting. */
+ *           Zigzag scans and drifting working sets need this setting.
+ * `fills`   While the cache fills up, keys beyond the small queue's share enter the main queue,
+ *           and so do the oldest entries of a small queue that was larger under another expert.
+ *           Loops and scans need this: whatever stays is then hit. But it protects entries that
+ *           nobody has read. The first expert therefore does not fill. Under it a full cache that
+ *           nobody reads is one first-in-first-out queue, and its newest entries are there.
+ *
+ * THE FIRST EXPERT is followed until there is evidence for another, and again after removeAll(). It
+ * keeps what was hit apart from what was not, and otherwise goes by age. */
 #pragma once
 
 #include "lrd_base.h"
@@ -39,24 +47,26 @@ typedef struct lrd_expert {
   uint8_t life;     // how long a ghost lives, in epochs
   bool twice;       // see above
   bool clock;       // see above
+  bool fills;       // see above
   uint8_t position; // on a scale from small to large, CLOCK last; a change costs the distance
 } lrd_expert;
 
 enum {
   LRD_EXPERTS = 7,
+  LRD_EXPERT_FIRST = 1,
   LRD_EXPERT_CLOCK = 6,
   LRD_EXPERT_EPOCHS = 4,      // in which a table of ghosts counts a capacity: see lrd_ghosts.h
-  LRD_EXPERT_GHOSTS_MOST = 3, // the longest life of a ghost, in capacities
+  LRD_EXPERT_GHOSTS_MOST = 2, // the longest life of a ghost, in capacities
 };
 
 static const lrd_expert lrd_experts[LRD_EXPERTS] = {
-    {.small = 1, .life = 2 * LRD_EXPERT_EPOCHS, .position = 1},
+    {.small = 1, .life = 2 * LRD_EXPERT_EPOCHS, .fills = true, .position = 1},
     {.small = 10, .life = 1 * LRD_EXPERT_EPOCHS, .position = 10},
-    {.small = 30, .life = 1 * LRD_EXPERT_EPOCHS, .position = 30},
-    {.small = 50, .life = 2 * LRD_EXPERT_EPOCHS, .position = 50},
-    {.small = 90, .life = 2 * LRD_EXPERT_EPOCHS, .position = 90},
-    {.small = 3, .life = 3 * LRD_EXPERT_EPOCHS, .twice = true, .position = 3},
-    {.small = 0, .life = 0, .clock = true, .position = 100},
+    {.small = 30, .life = 1 * LRD_EXPERT_EPOCHS, .fills = true, .position = 30},
+    {.small = 50, .life = 2 * LRD_EXPERT_EPOCHS, .fills = true, .position = 50},
+    {.small = 97, .life = 2 * LRD_EXPERT_EPOCHS, .fills = true, .position = 97},
+    {.small = 3, .life = 2 * LRD_EXPERT_EPOCHS, .twice = true, .fills = true, .position = 3},
+    {.small = 0, .life = 0, .clock = true, .fills = true, .position = 100},
 };
 
 /// The most hits that count for an entry. With 1 the miss ratio is 0.002 worse; with 7 it is no

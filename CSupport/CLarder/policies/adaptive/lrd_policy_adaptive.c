@@ -16,51 +16,17 @@
  *
  * NO LIMIT. Nothing is learned. The entries form one clock, and trims evict in its order.
  *
- * MEMORY beyond the header of an entry: 6 bytes of ghosts for each entry of capacity, up to 0.7
+ * MEMORY beyond the header of an entry: 4 bytes of ghosts for each entry of capacity, up to 0.4
  * bytes of samples, and the shadows (lrd_advisor.h). An idle cache has none of it. */
 #include "lrd_adaptive_sampling.h"
+#include "lrd_adaptive_targets.h"
 
-enum { OLD, YOUNG, MAIN };
+/// The evictions that are remembered until insertions have taken their room.
+enum { evicted_most = 16 };
 
 /// A shard whose cost lacks at most this part of its share is full: what it evicted last may have
 /// cost more than what took its place.
 enum { cost_gap = 16 };
-
-static uint64_t small_part(const lrd_expert *expert, uint64_t bound) {
-  return bound == LRD_UNBOUNDED && !expert->clock ? bound : lrd_expert_small(expert, bound);
-}
-
-static uint64_t half(uint64_t bound) {
-  return bound == LRD_UNBOUNDED ? bound : bound / 2;
-}
-
-/// Computes the targets for another expert, or for other limits.
-static const lrd_expert *turn_to(lrd_order *order, uint32_t number) {
-  lrd_adaptive *state = order->state;
-  const lrd_expert *expert = &lrd_experts[number];
-  lrd_amount share = order->share;
-  state->expert = number;
-  state->stale = false;
-  state->small = (lrd_amount){small_part(expert, share.count), small_part(expert, share.cost)};
-  state->young = (lrd_amount){half(state->small.count), half(state->small.cost)};
-  return expert;
-}
-
-/// The expert to follow. Computes the targets when it has changed.
-static inline const lrd_expert *follow(lrd_order *order) {
-  const lrd_adaptive *state = order->state;
-  uint32_t number =
-      lrd_adaptive_is_bounded(order) ? lrd_advisor_current(order->shared) : LRD_EXPERT_CLOCK;
-  if (LRD_UNLIKELY(number != state->expert || state->stale)) return turn_to(order, number);
-  return &lrd_experts[number];
-}
-
-static bool small_is_full(const lrd_order *order) {
-  const lrd_adaptive *state = order->state;
-  lrd_amount old = order->queue[OLD].size, young = order->queue[YOUNG].size;
-  return old.count + young.count >= state->small.count ||
-         old.cost + young.cost >= state->small.cost;
-}
 
 /// Moves entries that the younger half has no room for to the older half, without their credit.
 static void age(lrd_order *order, lrd_slots slots) {
@@ -77,9 +43,11 @@ static void age(lrd_order *order, lrd_slots slots) {
 static void adaptive_open(lrd_order *order) {
   lrd_adaptive *state = order->state;
   lrd_samples_clear(&state->samples);
-  state->probe.next = LRD_EXPERTS;
+  lrd_advisor_forget(order->shared);
+  state->probe_count = 0;
+  state->planned = 0;
   state->stale = true;
-  state->evicted = false;
+  state->evicted = 0;
 }
 
 static void adaptive_resize(lrd_order *order) {
@@ -88,7 +56,8 @@ static void adaptive_resize(lrd_order *order) {
   state->planned = 0;
 }
 
-/// True when the last insertion needed no eviction because the cache still fills up.
+/// True when the insertion needs no eviction because the cache still fills up. Evictions may come
+/// several at once, before the insertions that need them.
 static bool is_filling(const lrd_order *order) {
   const lrd_adaptive *state = order->state;
   uint64_t full = order->share.cost;
@@ -100,10 +69,10 @@ static bool is_filling(const lrd_order *order) {
 /// to the main queue. It would otherwise start out empty, and the small queue be the whole cache.
 static unsigned queue_for(lrd_order *order, uint64_t mixed) {
   lrd_adaptive *state = order->state;
-  const lrd_expert *expert = follow(order);
+  const lrd_expert *expert = lrd_adaptive_follow(order);
   lrd_recall recall = lrd_ghosts_recall(&state->ghosts, mixed, expert->life, expert->twice);
   bool proven = recall == LRD_MET || (recall == LRD_ONCE && !expert->twice);
-  bool fills = is_filling(order) && small_is_full(order);
+  bool fills = expert->fills && is_filling(order) && lrd_adaptive_small_is_full(order);
   return expert->clock || proven || fills ? MAIN : YOUNG;
 }
 
@@ -112,9 +81,9 @@ static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
   lrd_slots slots = lrd_pool_slots(pool);
   uint64_t mixed = lrd_entry_mixed_hash(entry);
   lrd_order_add(order, queue_for(order, mixed), slots, entry, id);
-  state->evicted = false;
+  if (state->evicted) state->evicted--;
   age(order, slots);
-  lrd_adaptive_sample(order, slots, id, mixed);
+  lrd_adaptive_sample(order, slots, id, lrd_entry_hash48(entry));
   lrd_adaptive_plan(order);
   order->adjust = lrd_advisor_waits(order->shared);
 }
@@ -123,18 +92,29 @@ static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
   lrd_adaptive *state = order->state;
   uint64_t mixed = lrd_entry_mixed_hash(entry);
   if (evicted) {
-    state->evicted = true;
+    if (state->evicted < evicted_most) state->evicted++;
     if (entry->queue != MAIN) lrd_ghosts_add(&state->ghosts, mixed, 1);
   }
   uint32_t id = lrd_order_remove(order, lrd_pool_slots(pool), entry);
-  if (lrd_adaptive_is_sampled(order, mixed)) lrd_samples_remove(&state->samples, id);
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48(entry)))) {
+    lrd_samples_remove(&state->samples, id);
+    if (!evicted) lrd_adaptive_hear(order, mixed, LRD_HEARD_REMOVAL);
+  }
   return id;
+}
+
+static void adaptive_missed(lrd_order *order, uint64_t hash48) {
+  if (!lrd_adaptive_is_sampled(order, hash48)) return;
+  lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_MISS);
 }
 
 static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                                  uint32_t id) {
   uint32_t old_id = lrd_queues_replace(order, pool, old, entry, id);
-  lrd_adaptive_move_sample(order, old_id, entry, id);
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48(entry)))) {
+    lrd_adaptive_move_sample(order, old_id, entry, id);
+    lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE);
+  }
   return old_id;
 }
 
@@ -143,7 +123,7 @@ static int losing_queue(const lrd_order *order) {
   bool main = order->queue[MAIN].list.tail != LRD_NIL;
   int number = order->queue[OLD].list.tail != LRD_NIL ? OLD : YOUNG;
   bool small = order->queue[number].list.tail != LRD_NIL;
-  return small && (!main || small_is_full(order)) ? number : MAIN;
+  return small && (!main || lrd_adaptive_small_is_full(order)) ? number : MAIN;
 }
 
 static uint32_t adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
@@ -160,10 +140,21 @@ static uint32_t adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64
   return id;
 }
 
+/// Moves the oldest entries of a small queue that was larger under another expert to the main
+/// queue, a few at a time.
+static void settle(lrd_order *order, lrd_slots slots) {
+  for (int i = 0; i < LRD_AGEING_MOST && lrd_adaptive_small_is_large(order); i++) {
+    uint32_t id = order->queue[OLD].list.tail;
+    if (id == LRD_NIL) return;
+    lrd_order_move(order, MAIN, slots, lrd_slots_entry(slots, id));
+  }
+}
+
 static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
   lrd_adaptive *state = order->state;
-  const lrd_expert *expert = follow(order);
+  const lrd_expert *expert = lrd_adaptive_follow(order);
   lrd_slots slots = lrd_pool_slots(pool);
+  if (expert->fills) settle(order, slots);
   for (int left = LRD_VICTIM_STEPS;; left--) {
     int number = losing_queue(order);
     uint32_t id = order->queue[number].list.tail;
@@ -190,6 +181,11 @@ static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   bool costly = entry->queue == MAIN ? main : lrd_order_size(order).cost != main;
   bool to_main = (entry->queue == MAIN) == costly;
   lrd_order_move(order, to_main ? MAIN : YOUNG, lrd_pool_slots(pool), entry);
+}
+
+static const _Atomic(uint32_t) *adaptive_listens(void *shared) {
+  lrd_advisor *advisor = shared;
+  return &advisor->threshold;
 }
 
 static bool adaptive_create(void **shared, lrd_amount limits, uint32_t shards) {
@@ -221,6 +217,8 @@ const lrd_policy lrd_policy_adaptive = {
     .adjust = adaptive_adjust,
     .open = adaptive_open,
     .resize = adaptive_resize,
+    .listens = adaptive_listens,
+    .missed = adaptive_missed,
     .renewed = lrd_adaptive_renewed,
     .insert = adaptive_insert,
     .remove = adaptive_remove,

@@ -65,18 +65,9 @@ void lrd_samples_remove(lrd_samples *samples, uint32_t id) {
   if (sample.bucket) sample.bucket->id[sample.index] = 0;
 }
 
-uint32_t lrd_samples_next(lrd_samples *samples, lrd_sample *sample) {
-  if (!samples->count) return LRD_NIL;
-  uint32_t number = samples->hand / LRD_SAMPLES_BUCKET, first = samples->hand % LRD_SAMPLES_BUCKET;
-  lrd_sample_bucket *bucket = &samples->buckets[number];
-  bool current = bucket->turn == samples->turn;
-  uint64_t held = current ? ~matches_of(bucket, 0) & UINT64_MAX << first * 8 : 0;
-  if (!held) {
-    samples->hand = number + 1 < samples->count ? (number + 1) * LRD_SAMPLES_BUCKET : 0;
-    return LRD_NIL;
-  }
-  *sample = (lrd_sample){bucket, first_of(held)};
-  samples->hand = number * LRD_SAMPLES_BUCKET + sample->index + 1;
-  if (samples->hand == samples->count * LRD_SAMPLES_BUCKET) samples->hand = 0;
-  return bucket->id[sample->index] - 1;
+lrd_sample_bucket *lrd_samples_next(lrd_samples *samples) {
+  if (!samples->count) return NULL;
+  lrd_sample_bucket *bucket = &samples->buckets[samples->hand];
+  samples->hand = samples->hand + 1 < samples->count ? samples->hand + 1 : 0;
+  return bucket->turn == samples->turn ? bucket : NULL;
 }

@@ -3,9 +3,9 @@
  *
  *   bucket   [ slot ids:8 × 32 | credits:8 × 2 bits | turn ]
  *
- * A hit only adds to a count in its entry, so the advisor does not learn of it. Each insertion
- * therefore polls a few sampled entries in turn. A count above 0 is a hit that the advisor has not
- * heard of. The poll sets the count to 0 and keeps it here as the entry's credit. The policy adds
+ * A hit only adds to a count in its entry, so the advisor does not learn of it. Insertions
+ * therefore poll the sampled entries, one bucket at a time. A count above 0 is a hit that the
+ * advisor has not heard of. The poll sets the count to 0 and keeps it here as the entry's credit. The policy adds
  * credit and count up when it decides whether the entry stays.
  *
  * The slot id chooses the bucket. Buckets are half full on average. An entry whose bucket is full
@@ -31,7 +31,7 @@ typedef struct lrd_sample_bucket {
 typedef struct lrd_samples {
   lrd_sample_bucket *_Nullable buckets;
   uint32_t count; // of buckets
-  uint32_t hand;  // the position to poll next
+  uint32_t hand;  // the bucket to poll next
   uint32_t turn;
 } lrd_samples;
 
@@ -58,15 +58,8 @@ lrd_sample lrd_samples_find(const lrd_samples *samples, uint32_t id);
 
 void lrd_samples_remove(lrd_samples *samples, uint32_t id);
 
-/// The slot id of the next sampled entry. Looks at one bucket only: LRD_NIL when the rest of it is
-/// empty.
-uint32_t lrd_samples_next(lrd_samples *samples, lrd_sample *sample);
-
-/// True when a position found earlier, in the same memory, still belongs to the entry.
-static inline bool lrd_samples_hold(const lrd_samples *samples, lrd_sample sample, uint32_t id) {
-  return sample.bucket && sample.bucket->turn == samples->turn &&
-         sample.bucket->id[sample.index] == id + 1;
-}
+/// The next bucket in turn; NULL when it holds nothing.
+lrd_sample_bucket *_Nullable lrd_samples_next(lrd_samples *samples);
 
 static inline uint32_t lrd_sample_credit(lrd_sample sample) {
   return sample.bucket ? sample.bucket->credits >> sample.index * 2 & 3 : 0;

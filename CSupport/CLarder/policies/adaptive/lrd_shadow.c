@@ -8,6 +8,7 @@
 struct lrd_shadow_node {
   uint32_t key : 28;
   uint32_t credit : 2;
+  uint32_t gone : 1;
   uint16_t newer;
   uint16_t chain;
 };
@@ -16,7 +17,7 @@ static const uint16_t none = UINT16_MAX;
 
 static uint32_t directory_size(uint32_t capacity) {
   uint32_t size = 1;
-  while (size < capacity) size *= 2;
+  while (size <= capacity / 2) size *= 2;
   return size;
 }
 
@@ -82,21 +83,27 @@ static uint64_t mixed_of(uint32_t key) {
   return (uint64_t)key << 36 | (key & 0x7ff);
 }
 
-static uint16_t *chain_of(lrd_shadow *shadow, uint32_t key) {
+static uint16_t *chain_of(const lrd_shadow *shadow, uint32_t key) {
   return &shadow->directory[key & shadow->directory_mask];
 }
 
-static lrd_shadow_node *find(lrd_shadow *shadow, uint32_t key) {
+static lrd_shadow_node *find(const lrd_shadow *shadow, uint32_t key) {
   for (uint16_t id = *chain_of(shadow, key); id != none; id = shadow->nodes[id].chain) {
     if (shadow->nodes[id].key == key) return &shadow->nodes[id];
   }
   return NULL;
 }
 
-static void drop(lrd_shadow *shadow, uint16_t id) {
+/// Takes a node out of its chain.
+static void forget(lrd_shadow *shadow, uint16_t id) {
   uint16_t *link = chain_of(shadow, shadow->nodes[id].key);
   while (*link != id) link = &shadow->nodes[*link].chain;
   *link = shadow->nodes[id].chain;
+}
+
+/// Frees a node that has left its queue.
+static void drop(lrd_shadow *shadow, uint16_t id) {
+  if (!shadow->nodes[id].gone) forget(shadow, id);
   shadow->free = id;
 }
 
@@ -108,6 +115,10 @@ static void evict(lrd_shadow *shadow) {
       bool young = !shadow->old.count;
       uint16_t id = pop(shadow, young ? &shadow->young : &shadow->old);
       lrd_shadow_node *node = &shadow->nodes[id];
+      if (node->gone) {
+        drop(shadow, id);
+        return;
+      }
       if (steps > 1 && lrd_expert_promotes(young, node->credit)) {
         node->credit = 0;
         push(shadow, &shadow->main, id);
@@ -139,14 +150,28 @@ static uint16_t take_node(lrd_shadow *shadow) {
   return id;
 }
 
-bool lrd_shadow_request(lrd_shadow *shadow, uint64_t mixed) {
+bool lrd_shadow_holds(const lrd_shadow *shadow, uint64_t mixed) {
+  return find(shadow, key_of(mixed)) != NULL;
+}
+
+bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed) {
+  lrd_shadow_node *known = find(shadow, key_of(mixed));
+  if (!known) return false;
+  if (known->credit < LRD_CREDIT_MOST) known->credit++;
+  return true;
+}
+
+void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed) {
+  lrd_shadow_node *known = find(shadow, key_of(mixed));
+  if (!known) return;
+  forget(shadow, (uint16_t)(known - shadow->nodes));
+  known->gone = true;
+  known->credit = 0;
+}
+
+void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed) {
   const lrd_expert *expert = shadow->expert;
   uint32_t key = key_of(mixed);
-  lrd_shadow_node *known = find(shadow, key);
-  if (known) {
-    if (known->credit < LRD_CREDIT_MOST) known->credit++;
-    return true;
-  }
   bool full = shadow->used == shadow->capacity;
   if (full) evict(shadow);
   lrd_recall recall =
@@ -157,15 +182,11 @@ bool lrd_shadow_request(lrd_shadow *shadow, uint64_t mixed) {
   uint16_t *head = chain_of(shadow, key);
   shadow->nodes[id] = (lrd_shadow_node){.key = key & 0xfffffff, .chain = *head};
   *head = id;
-  if (expert->clock || proven || (!full && small_full)) {
-    push(shadow, &shadow->main, id);
-  } else {
-    push(shadow, &shadow->young, id);
-  }
+  bool fills = expert->fills && !full && small_full;
+  push(shadow, expert->clock || proven || fills ? &shadow->main : &shadow->young, id);
   for (int i = 0; i < LRD_AGEING_MOST && shadow->young.count > shadow->small_target / 2; i++) {
     uint16_t ageing = pop(shadow, &shadow->young);
     shadow->nodes[ageing].credit = 0;
     push(shadow, &shadow->old, ageing);
   }
-  return false;
 }

@@ -6,9 +6,12 @@
  * Saemundsson, Ahmad, Park, "Cache Modeling and Optimization using Miniature Simulations", USENIX
  * ATC 2017).
  *
- *   node       [ key:28 credit:2 | newer:16 | chain:16 ]     8 bytes
+ *   node       [ key:28 credit:2 gone:1 | newer:16 | chain:16 ]     8 bytes
  *   queues     oldest ─newer─▶ … ─newer─▶ newest             nodes leave at the old end only
  *   directory  heads of chains of nodes by key
+ *
+ * A removed key leaves the directory at once, and its node the queue when its turn comes: until
+ * then the shadow has one key less. (Links lead one way only.)
  *
  * Guard: the advisor's lock. */
 #pragma once
@@ -51,7 +54,16 @@ size_t lrd_shadow_bytes(const lrd_expert *expert, uint32_t capacity);
 /// least 1.
 void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capacity, void *memory);
 
-/// Looks for a key and stores it if it is absent. True when it was there.
-bool lrd_shadow_request(lrd_shadow *shadow, uint64_t mixed);
+/// True when the key is there.
+bool lrd_shadow_holds(const lrd_shadow *shadow, uint64_t mixed);
+
+/// Looks a key up. True when it was there: then it has one hit more.
+bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed);
+
+/// Stores a key that is absent. Evicts another if the shadow is full.
+void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed);
+
+/// Removes a key, if it is there.
+void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed);
 
 #pragma clang assume_nonnull end

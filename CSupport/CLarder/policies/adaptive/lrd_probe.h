@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_probe.h — a probe: what happened to one sampled key, on its way through the shadows.
+ *
+ *   in the cache                          in a shadow that has the key      that has it not
+ *   HIT       looked up, found            one hit more                      miss; stored with the
+ *                                                                           chance that misses are
+ *   MISS      looked up, absent           one hit more                      miss
+ *   LOAD      looked up, absent, stored   one hit more                      miss; stored
+ *   STORE     stored, not looked up       one hit more                      stored
+ *   FILL      stored, looked up before    -                                 stored
+ *   REMOVAL   removed by a call           removed                           -
+ *
+ * Only lookups count as misses. A program that loads what it misses stores it after each miss, and
+ * one that keeps sessions never does. What a shadow would hold after a miss that the cache itself
+ * did not have, only the program could tell. Shadows store such a key as often as the program
+ * stores keys after misses.
+ *
+ * A key removed by a call is gone from all shadows alike: its next miss speaks against none. */
+#pragma once
+
+#include "lrd_shadow.h"
+
+#pragma clang assume_nonnull begin
+
+typedef enum lrd_heard {
+  LRD_HEARD_HIT,
+  LRD_HEARD_MISS,
+  LRD_HEARD_LOAD,
+  LRD_HEARD_STORE,
+  LRD_HEARD_FILL,
+  LRD_HEARD_REMOVAL,
+} lrd_heard;
+
+typedef struct lrd_probe {
+  uint64_t mixed; // the mixed hash of the key
+  uint8_t heard;  // lrd_heard
+  uint8_t next;   // the shadow to ask next; LRD_EXPERTS when all were asked
+  uint8_t absent; // the number of shadows asked that missed
+  bool stored;    // HIT: shadows that miss store the key
+} lrd_probe;
+
+/// Takes a probe through one shadow. True when a lookup missed there.
+static inline bool lrd_probe_ask(const lrd_probe *probe, lrd_shadow *shadow) {
+  uint64_t mixed = probe->mixed;
+  bool missed = false, stores = false;
+  switch ((lrd_heard)probe->heard) {
+  case LRD_HEARD_HIT:
+    missed = !lrd_shadow_use(shadow, mixed);
+    stores = missed && probe->stored;
+    break;
+  case LRD_HEARD_MISS:
+    missed = !lrd_shadow_use(shadow, mixed);
+    break;
+  case LRD_HEARD_LOAD:
+    stores = missed = !lrd_shadow_use(shadow, mixed);
+    break;
+  case LRD_HEARD_STORE:
+    stores = !lrd_shadow_use(shadow, mixed);
+    break;
+  case LRD_HEARD_FILL:
+    stores = !lrd_shadow_holds(shadow, mixed);
+    break;
+  case LRD_HEARD_REMOVAL:
+    lrd_shadow_remove(shadow, mixed);
+    break;
+  }
+  if (stores) lrd_shadow_add(shadow, mixed);
+  return missed;
+}
+
+#pragma clang assume_nonnull end

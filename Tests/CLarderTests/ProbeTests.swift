@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import Testing
+
+/// The table in lrd_probe.h, row by row.
+@Suite("Probes")
+struct ProbeTests {
+  struct Row: CustomTestStringConvertible {
+    let heard: lrd_heard
+    /// With the key in the shadow.
+    let credited: Bool
+    let stays: Bool
+    /// Without.
+    let missed: Bool
+    let stored: Bool
+
+    var testDescription: String { "kind \(heard.rawValue)" }
+  }
+
+  static let rows = [
+    Row(heard: LRD_HEARD_HIT, credited: true, stays: true, missed: true, stored: false),
+    Row(heard: LRD_HEARD_MISS, credited: true, stays: true, missed: true, stored: false),
+    Row(heard: LRD_HEARD_LOAD, credited: true, stays: true, missed: true, stored: true),
+    Row(heard: LRD_HEARD_STORE, credited: true, stays: true, missed: false, stored: true),
+    Row(heard: LRD_HEARD_FILL, credited: false, stays: true, missed: false, stored: true),
+    Row(heard: LRD_HEARD_REMOVAL, credited: false, stays: false, missed: false, stored: false),
+  ]
+
+  static func mixed(_ key: Int) -> UInt64 { lrd_hash_mix(UInt64(key) << 16) }
+
+  /// Calls `body` with an empty shadow of `capacity` that follows expert `number`.
+  static func withShadow(
+    _ number: UInt32, _ capacity: UInt32, _ body: (UnsafeMutablePointer<lrd_shadow>) -> Void
+  ) {
+    let expert = lrdt_expert(number)
+    let bytes = lrd_shadow_bytes(expert, capacity)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 8)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+    defer { memory.deallocate() }
+    withUnsafeTemporaryAllocation(of: lrd_shadow.self, capacity: 1) { shadow in
+      lrd_shadow_open(shadow.baseAddress!, expert, capacity, memory)
+      body(shadow.baseAddress!)
+    }
+  }
+
+  /// True when a key counts as hit: it outlives the other in a clock of two.
+  static func isCredited(_ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int) -> Bool {
+    lrd_shadow_add(shadow, mixed(1_000))
+    lrd_shadow_add(shadow, mixed(1_001))
+    return lrd_shadow_holds(shadow, mixed(key))
+  }
+
+  @Test("A probe does in a shadow what its row says", arguments: rows)
+  func doesWhatItsRowSays(row: Row) {
+    Self.withShadow(UInt32(LRD_EXPERT_CLOCK), 2) { shadow in
+      lrd_shadow_add(shadow, Self.mixed(1))
+      var probe = lrd_probe()
+      probe.mixed = Self.mixed(1)
+      probe.heard = UInt8(row.heard.rawValue)
+      #expect(!lrd_probe_ask(&probe, shadow))
+      #expect(lrd_shadow_holds(shadow, Self.mixed(1)) == row.stays)
+      #expect(Self.isCredited(shadow, 1) == row.credited)
+    }
+    Self.withShadow(UInt32(LRD_EXPERT_CLOCK), 2) { shadow in
+      var probe = lrd_probe()
+      probe.mixed = Self.mixed(1)
+      probe.heard = UInt8(row.heard.rawValue)
+      #expect(lrd_probe_ask(&probe, shadow) == row.missed)
+      #expect(lrd_shadow_holds(shadow, Self.mixed(1)) == row.stored)
+    }
+  }
+
+  @Test("A hit that a shadow missed is stored there when the advisor says so")
+  func storedHits() {
+    Self.withShadow(UInt32(LRD_EXPERT_FIRST), 4) { shadow in
+      var probe = lrd_probe()
+      probe.mixed = Self.mixed(1)
+      probe.stored = true
+      #expect(lrd_probe_ask(&probe, shadow) && lrd_shadow_holds(shadow, Self.mixed(1)))
+    }
+  }
+
+  @Test("Removed keys make room in any order", arguments: 0..<UInt32(LRD_EXPERTS))
+  func removals(number: UInt32) {
+    Self.withShadow(number, 50) { shadow in
+      var state: UInt64 = 9
+      var present: Set<Int> = []
+      for _ in 0..<20_000 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let key = Int(state >> 33) % 90
+        if state >> 60 < 5 {
+          lrd_shadow_remove(shadow, Self.mixed(key))
+          present.remove(key)
+        } else if !lrd_shadow_use(shadow, Self.mixed(key)) {
+          lrd_shadow_add(shadow, Self.mixed(key))
+          present.insert(key)
+        }
+        #expect(lrd_shadow_holds(shadow, Self.mixed(key)) == present.contains(key))
+      }
+      let held = (0..<90).filter { lrd_shadow_holds(shadow, Self.mixed($0)) }
+      #expect(held.count <= 50 && Set(held).isSubset(of: present))
+    }
+  }
+}
