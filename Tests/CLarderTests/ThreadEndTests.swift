@@ -2,6 +2,7 @@
 import CLarderTestSupport
 import Larder
 import LarderTestSupport
+import Synchronization
 import Testing
 
 /// Records of ended threads are given to other threads, even where the system takes away the
@@ -37,6 +38,37 @@ struct ThreadEndTests {
       cache[0] = nil
       precondition(tracker.live == 99, "\(tracker.live) live")
       precondition(cache.statistics.hits == (end == .usedOnceMore ? 100 : 0))
+    }
+  }
+
+  // Not under sanitizers: it counts instructions.
+  @Test("Threads that have ended cost scans nothing", .enabled(if: lrdt_play_available()))
+  func scansForgetTheEnded() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 100, policy: .fifo)
+      cache[0] = 0
+      let before = lrdt_scan_steps()
+      let crowd: UInt32 = 200
+      let here = Atomic<UInt32>(0)
+      let stage = Atomic<Int>(0)
+      for thread in 1...crowd {
+        RealThread {
+          cache[Int(thread)] = 0
+          here.add(1, ordering: .acquiringAndReleasing)
+          waitUntil("the thread is let go") { stage.load(ordering: .acquiring) > 0 }
+          // The thread with the highest number stays.
+          guard lrdt_thread_number() == crowd else { return }
+          waitUntil("the last one is let go") { stage.load(ordering: .acquiring) > 1 }
+        }.detach()
+      }
+      waitUntil("all are here") { here.load(ordering: .acquiring) == crowd }
+      precondition(lrdt_scan_steps() > UInt64(crowd / 2) * before, "the living are not scanned")
+      expectChildSuccess { precondition(lrdt_scan_steps() == before, "the child scans its parent") }
+      stage.store(1, ordering: .releasing)
+      waitUntil("one of the crowd is left") { lrdt_scan_steps() < 3 * before }
+      precondition(lrdt_scan_steps() > before)
+      stage.store(2, ordering: .releasing)
+      waitUntil("scans are as before") { lrdt_scan_steps() == before }
     }
   }
 }

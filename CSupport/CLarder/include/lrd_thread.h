@@ -15,16 +15,29 @@
  * Every store to a hazard is a release, and the scan's load is an acquire. Whatever value the scan
  * reads, everything that the reader did under earlier values happens before the destruction.
  *
- * Records are never freed, only reused, so the list of them may be walked without a lock. A hook
- * gives the record back when the thread ends. If the thread then uses a cache again, it takes
- * another.
+ * THE ROLL. Records lie in blocks of 8, 16, 32 … Blocks are never freed, and records only reused,
+ * so scans need no lock. Bits lead them to the records of living threads:
+ *
+ *   live_blocks [ 0 1 2 … ] ─▶ block   live [ 0 1 2 … ] ─▶ record of index first + 2
+ *
+ * A scan costs what the living threads are worth, however many there were. Each new thread takes
+ * the lowest record that is free, so that the living stay in few blocks.
+ *   A thread that registers sets its bits and passes a heavy fence before it publishes a hazard. A
+ *   scan passes one before it reads the bits. If it misses a bit, its fence was the first of the
+ *   two, and lookups of the new thread see what was removed before it.
+ *   A thread that ends clears its hazards and then its bit. A scan that sees the bit cleared sees
+ *   everything that the thread did before. The lock puts the changes of a word one after the other,
+ *   so that a later change carries the earlier ones.
+ * A hook gives the record back when the thread ends. If the thread then uses a cache again, it
+ * takes another.
  *
  * FIELDS
  *   hazards        written by the owner (release), read by scans (acquire)
  *   top            owner only
- *   index          constant: the index of the thread's lane in every cache
- *   used           guard: the registry's lock
- *   next           constant once published through the list's head (release / acquire) */
+ *   index          constant while the record is in use: that of the thread's lane in every cache
+ *   live_blocks, live   written under the registry's lock (release), read by scans (acquire)
+ *   used           of a block: how many records; guard: the registry's lock
+ *   blocks         constant once published by the bit in `live_blocks` */
 #pragma once
 
 #include "lrd_platform.h"
@@ -45,8 +58,6 @@ typedef struct lrd_thread {
   _Alignas(LRD_LINE_PAIR) lrd_hazard hazards[LRD_LOANS + LRD_OWN_HAZARDS];
   lrd_hazard *top;
   uint32_t index;
-  bool used;
-  struct lrd_thread *_Nullable next;
 } lrd_thread;
 
 /// The calling thread's record. NULL before its first use of a cache, after its exit hook, and on

@@ -5,13 +5,24 @@
 #include "lrd_lock.h"
 
 #include <pthread.h>
+#include <string.h>
 
 _Thread_local lrd_thread *lrd_self;
 
+enum { BLOCKS = 24, FIRST_BLOCK = 8 };
+
+/// The records of the indexes from FIRST_BLOCK * (2^b - 1) on, twice as many as in the block before.
+typedef struct lrd_roll {
+  uint32_t used;
+  uint32_t first; // index of the first record
+  lrd_thread *records;
+  _Atomic(uint64_t) live[];
+} lrd_roll;
+
 static lrd_lock registry;
-static _Atomic(lrd_thread *) first_record;
+static _Atomic(lrd_roll *) blocks[BLOCKS];
+static _Atomic(uint32_t) live_blocks;
 static _Atomic(uint32_t) registered;
-static uint32_t records;
 
 static void (*before_exit)(lrd_thread *thread);
 
@@ -34,10 +45,30 @@ static void make_exit_hook(void) {
   exit_hook_ready = pthread_key_create(&exit_hook, on_thread_exit) == 0;
 }
 
-static lrd_thread *find_unused_record(void) LRD_REQUIRES(registry) {
-  lrd_thread *record = LRD_LOAD(&first_record);
-  while (record && record->used) record = record->next;
-  return record;
+static uint32_t records_in(int number) {
+  return (uint32_t)FIRST_BLOCK << number;
+}
+
+static uint32_t words_in(int number) {
+  return (records_in(number) + 63) / 64;
+}
+
+/// A block without a record in use; NULL without memory.
+static lrd_roll *create_block(int number) {
+  size_t bits = sizeof(lrd_roll) + words_in(number) * sizeof(uint64_t);
+  size_t head = lrd_round_up(bits, _Alignof(lrd_thread));
+  size_t bytes = head + records_in(number) * sizeof(lrd_thread);
+  lrd_roll *block = lrd_alloc(bytes, _Alignof(lrd_thread));
+  if (!block) return NULL;
+  memset(block, 0, head);
+  block->first = records_in(number) - FIRST_BLOCK;
+  block->records = (lrd_thread *)(void *)((char *)block + head);
+  return block;
+}
+
+static void destroy_block(lrd_roll *block, int number) {
+  size_t head = (size_t)((char *)block->records - (char *)block);
+  lrd_free(block, head + records_in(number) * sizeof(lrd_thread), _Alignof(lrd_thread));
 }
 
 static void clear_hazards(lrd_thread *record) {
@@ -47,10 +78,60 @@ static void clear_hazards(lrd_thread *record) {
   }
 }
 
-static void give_back(lrd_thread *record) {
+/// Changes the bit of a record, and that of its block with the first and the last of it.
+static void set_live(int number, uint32_t index, bool live) LRD_REQUIRES(registry) {
+  lrd_roll *block = LRD_LOAD(&blocks[number]);
+  // Release, pairs with the acquire in lrd_thread_visit_hazards(). So does that of `live_blocks`.
+  atomic_fetch_xor_explicit(&block->live[index / 64], (uint64_t)1 << index % 64,
+                            memory_order_release);
+  bool others = live ? block->used++ : --block->used;
+  if (!others) atomic_fetch_xor_explicit(&live_blocks, 1u << number, memory_order_release);
+}
+
+/// Takes the lowest record that is free. NULL when all are in use: `*number` is then the block that
+/// is missing.
+static lrd_thread *take_record(int *number) LRD_REQUIRES(registry) {
+  lrd_roll *block = NULL;
+  for (*number = 0; *number < BLOCKS && (block = LRD_LOAD(&blocks[*number])); ++*number) {
+    if (block->used == records_in(*number)) continue;
+    uint32_t word = 0;
+    while (!~LRD_LOAD(&block->live[word])) word++;
+    uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(~LRD_LOAD(&block->live[word]));
+    lrd_thread *record = &block->records[index];
+    clear_hazards(record);
+    record->index = block->first + index;
+    record->top = record->hazards;
+    set_live(*number, index, true);
+    return record;
+  }
+  return NULL;
+}
+
+static void give_back(const lrd_thread *record) {
+  int number = 31 - __builtin_clz(record->index / FIRST_BLOCK + 1);
   lrd_lock_acquire(&registry);
-  record->used = false;
+  set_live(number, record->index - LRD_LOAD(&blocks[number])->first, false);
   lrd_lock_release(&registry);
+}
+
+/// A record for the calling thread; NULL without memory.
+static lrd_thread *take_or_make_record(void) LRD_EXCLUDES(registry) {
+  lrd_roll *fresh = NULL;
+  int made = 0, number = 0;
+  for (;;) {
+    lrd_lock_acquire(&registry);
+    if (fresh && !LRD_LOAD(&blocks[made])) {
+      LRD_STORE(&blocks[made], fresh);
+      fresh = NULL;
+    }
+    lrd_thread *record = take_record(&number);
+    lrd_lock_release(&registry);
+    if (fresh) destroy_block(fresh, made);
+    if (record || number == BLOCKS) return record;
+    made = number;
+    fresh = create_block(made);
+    if (!fresh) return NULL;
+  }
 }
 
 /// The record of a thread that lost its variables and is in the destructor of another key. Another
@@ -65,23 +146,8 @@ bool lrd_thread_register(void) {
   LRD_ASSERT(!lrd_self);
   if (find_record()) return true;
   if (!exit_hook_ready) return false;
-  lrd_thread *fresh = NULL;
-  lrd_lock_acquire(&registry);
-  lrd_thread *record = find_unused_record();
-  if (!record) {
-    lrd_lock_release(&registry);
-    fresh = lrd_alloc_zeroed(sizeof *fresh, _Alignof(lrd_thread));
-    if (!fresh) return false;
-    lrd_lock_acquire(&registry);
-    record = fresh;
-    record->index = records++;
-    record->next = LRD_LOAD(&first_record);
-    // Pairs with the acquire in lrd_thread_visit_hazards(): the record's fields come with it.
-    atomic_store_explicit(&first_record, record, memory_order_release);
-  }
-  record->used = true;
-  record->top = record->hazards;
-  lrd_lock_release(&registry);
+  lrd_thread *record = take_or_make_record();
+  if (!record) return false;
   if (pthread_setspecific(exit_hook, record) != 0) {
     give_back(record);
     return false;
@@ -112,14 +178,27 @@ bool lrd_thread_is_solitary(void) {
   return atomic_load_explicit(&registered, memory_order_acquire) <= (lrd_self ? 1 : 0);
 }
 
+static void visit_record(lrd_thread *record, void (*visit)(void *context, uintptr_t pointer),
+                         void *context) {
+  for (int i = 0; i < LRD_LOANS + LRD_OWN_HAZARDS; i++) {
+    uintptr_t entry = atomic_load_explicit(&record->hazards[i].entry, memory_order_acquire);
+    uintptr_t table = atomic_load_explicit(&record->hazards[i].table, memory_order_acquire);
+    if (entry) visit(context, entry);
+    if (table) visit(context, table);
+  }
+}
+
 void lrd_thread_visit_hazards(void (*visit)(void *context, uintptr_t pointer), void *context) {
-  lrd_thread *record = atomic_load_explicit(&first_record, memory_order_acquire);
-  for (; record; record = record->next) {
-    for (int i = 0; i < LRD_LOANS + LRD_OWN_HAZARDS; i++) {
-      uintptr_t entry = atomic_load_explicit(&record->hazards[i].entry, memory_order_acquire);
-      uintptr_t table = atomic_load_explicit(&record->hazards[i].table, memory_order_acquire);
-      if (entry) visit(context, entry);
-      if (table) visit(context, table);
+  // The acquire loads pair with the releases in set_live().
+  uint32_t left = atomic_load_explicit(&live_blocks, memory_order_acquire);
+  for (; left; left &= left - 1) {
+    int number = __builtin_ctz(left);
+    lrd_roll *block = LRD_LOAD(&blocks[number]);
+    for (uint32_t word = 0; word < words_in(number); word++) {
+      uint64_t live = atomic_load_explicit(&block->live[word], memory_order_acquire);
+      for (; live; live &= live - 1) {
+        visit_record(&block->records[word * 64 + (uint32_t)__builtin_ctzll(live)], visit, context);
+      }
     }
   }
 }
@@ -144,11 +223,13 @@ void lrd_thread_after_fork_parent(void) LRD_UNCHECKED_LOCKS {
 }
 
 void lrd_thread_after_fork_child(void) LRD_UNCHECKED_LOCKS {
-  lrd_thread *record = LRD_LOAD(&first_record);
-  for (; record; record = record->next) {
-    if (record == lrd_self) continue;
-    record->used = false;
-    clear_hazards(record);
+  for (int number = 0; number < BLOCKS && LRD_LOAD(&blocks[number]); number++) {
+    lrd_roll *block = LRD_LOAD(&blocks[number]);
+    uint32_t end = block->used ? records_in(number) : 0;
+    for (uint32_t i = 0; i < end; i++) {
+      bool live = LRD_LOAD(&block->live[i / 64]) >> i % 64 & 1;
+      if (live && &block->records[i] != lrd_self) set_live(number, i, false);
+    }
   }
   LRD_STORE(&registered, lrd_self ? 1 : 0);
   lrd_platform_after_fork();
