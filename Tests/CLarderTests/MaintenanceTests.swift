@@ -183,6 +183,63 @@ struct MaintenanceTests {
     }
   }
 
+  @Test("A table is shrunk even if memory was missing at first")
+  func shrinksWithoutMemoryAtFirst() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(shards: 1)
+      for key in 0..<20_000 { cache[key] = key }
+      waitUntil("the table has moved") { !cache.isMoving && cache.retiredTables == 0 }
+      // The next allocation of the core is that of the smaller table.
+      lrd_alloc_fail_after(0)
+      cache.trim(toCount: 100)
+      waitUntil(deadline: 10, "the table shrinks") { cache.bucketCount < 300 }
+    }
+  }
+
+  @Test("A reader that sleeps in one cache does not delay visits to another")
+  func pausesByCache() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let lent = Cache<Int, Int>(shards: 1)
+      let other = Cache<Int, Tracked>(shards: 1)
+      lent[0] = 0
+      let stage = Protected(0)
+      let reader = RealThread {
+        _ = lent.value(forKey: 0)
+        lent.withValue(forKey: 0) { _ in
+          stage.withLock { $0 = 1 }
+          waitUntil("the loan is called in") { stage.withLock { $0 == 2 } }
+        }
+      }
+      waitUntil("the loan is out") { stage.withLock { $0 == 1 } }
+      lent[0] = nil
+      let visited = lrd_cache_shard_at(lent.inside, 0)
+      let first = lrdt_shard_ticket(visited)
+      waitUntil("the cache with the loan is visited") { lrdt_shard_ticket(visited) != first }
+      // Each visit draws a ticket for the lent entry. While it pauses, others go on.
+      waitUntil(deadline: 10, "the other cache is visited alone") {
+        let before = lrdt_shard_ticket(visited)
+        other[0] = tracker.make()
+        other[0] = nil
+        waitUntil("the value dies") { tracker.live == 0 }
+        return lrdt_shard_ticket(visited) == before
+      }
+      stage.withLock { $0 = 2 }
+      reader.join()
+    }
+  }
+
+  @Test("The tables of all shards are freed after removeAll()")
+  func freesAllTables() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(shards: 4)
+      // So few that no table has grown, and nobody has asked for a visit.
+      for key in 0..<16 { cache[key] = key }
+      cache.removeAll()
+      waitUntil(deadline: 10, "the tables are freed") { cache.retiredTables == 0 }
+    }
+  }
+
   @Test("With nothing to do, the background thread does not run")
   func sleepsWithNothingToDo() async {
     await #expect(processExitsWith: .success) {

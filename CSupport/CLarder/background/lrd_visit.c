@@ -7,9 +7,6 @@
 #include "lrd_growth.h"
 #include "lrd_hazards.h"
 
-static const uint64_t shortest_nap = 1000000;  // 1 ms: one visit then serves a burst of writes
-static const uint64_t longest_nap = 100000000; // 0.1 s: while readers hold entries
-
 enum {
   buckets_per_slice = 32, // moved under one lock
   slices_per_visit = 256, // of one shard's table
@@ -17,9 +14,9 @@ enum {
   slots_besides = 4096,   // used by the limbo and free in lanes; a 64th of the limit comes on top
 };
 
-static void nap(uint64_t nanoseconds) {
+static void nap(void) {
   static _Atomic(uint32_t) never;
-  lrd_park(&never, 0, nanoseconds);
+  lrd_park(&never, 0, lrd_request_pause);
 }
 
 /// What a slice of work on a table has come to.
@@ -28,11 +25,8 @@ typedef enum slice {
   SLICE_MOVING, // more buckets must move: take the next slice
   SLICE_LEFT,   // left to writers, or a supply came too late, or a page was made: visit again soon
   SLICE_BUSY,   // the lock was busy: its holder will ask for a visit
+  SLICE_FAILED, // there was no memory
 } slice;
-
-/// What a visit has come to. MORE_TO_DO: visit again soon. LATER: a reader holds entries, or a lock
-/// was busy.
-typedef enum progress { DONE, MORE_TO_DO, LATER } progress;
 
 /// Draws tickets for fresh entries in all shards that are not busy, and runs one fence for all.
 static void fence_all(lrd_cache *cache) {
@@ -90,11 +84,13 @@ static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
   lrd_supply supply = {0};
   making making = {.cache = cache};
   if (!lrd_lock_try_or_mark(&shard->lock)) return SLICE_BUSY;
-  bool theirs = writers_move_locked(shard);
+  bool theirs = writers_move_locked(shard), failed = false;
   bool tidied = theirs || lrd_growth_tidy_locked(shard, buckets_per_slice, &supply);
   if (!tidied) {
     lrd_shard_leave(cache, shard);
     bool fetched = lrd_supply_fetch(&supply, &cache->entry_references);
+    // A table that can have no more overflow buckets wants none.
+    failed = !fetched && supply.size;
     if (supply.given == LRD_SUPPLY_TABLE) lrd_table_prefault(supply.memory, make_page, &making);
     if (!try_for_supply(shard)) {
       lrd_supply_drop(&supply);
@@ -112,7 +108,8 @@ static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
   bool late = wrong && supply.given != LRD_SUPPLY_NONE;
   lrd_supply_drop(&supply);
   if (tidied && !theirs && wrong) return SLICE_MOVING;
-  return theirs || late || making.made_page ? SLICE_LEFT : SLICE_DONE;
+  if (theirs || late || making.made_page) return SLICE_LEFT;
+  return failed && wrong ? SLICE_FAILED : SLICE_DONE;
 }
 
 /// Runs a scan and returns it to the shard's limbo. True when a reader holds an entry or a table.
@@ -132,7 +129,7 @@ static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
       lrd_hazards_discard(&hazards);
       return false;
     }
-    nap(shortest_nap);
+    nap();
   }
   scan->urgent = lrd_limbo_is_behind_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard));
   lrd_limbo_return_locked(&shard->limbo, scan, &hazards);
@@ -142,13 +139,13 @@ static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
 }
 
 /// Destroys scanned entries, LRD_DESTROY_STEP at a time: reclaim() and the end of the cache find
-/// the others in the limbo. LATER: the lock was busy, or entries are not scanned yet. MORE_TO_DO:
+/// the others in the limbo. LRD_LATER: the lock was busy, or entries are not scanned yet. LRD_SOON:
 /// the shard is busy, and its writers may stop.
-static progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
+static lrd_progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
   for (;;) {
     lrd_garbage garbage = {0};
     lrd_limbo *limbo = &shard->limbo;
-    if (!lrd_lock_try_or_mark(&shard->lock)) return LATER;
+    if (!lrd_lock_try_or_mark(&shard->lock)) return LRD_LATER;
     bool busy = limbo->busy;
     if (!busy) {
       lrd_limbo_take_locked(limbo, &cache->pool, &cache->entry_references, LRD_DESTROY_STEP,
@@ -156,65 +153,56 @@ static progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
     }
     bool waits = lrd_limbo_waits_locked(limbo);
     lrd_shard_leave(cache, shard);
-    if (!garbage.free.head) return !waits ? DONE : busy ? MORE_TO_DO : LATER;
+    if (!garbage.free.head) return !waits ? LRD_DONE : busy ? LRD_SOON : LRD_LATER;
     lrd_garbage_destroy_free(cache, &garbage);
   }
 }
 
 /// Visits one shard. The lock is free between the slices.
-static progress visit_shard(lrd_cache *cache, lrd_shard *shard) {
+static lrd_progress visit_shard(lrd_cache *cache, lrd_shard *shard) {
   lrd_scan scan = {0};
   slice slice = tidy(cache, shard, &scan);
   bool held = scan_waiting(cache, shard, &scan);
-  progress destroyed = destroy_scanned(cache, shard);
+  lrd_progress destroyed = destroy_scanned(cache, shard);
   bool moves = slice == SLICE_MOVING;
   for (int i = 1; slice == SLICE_MOVING && i < slices_per_visit; i++) {
-    if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return DONE;
+    if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return LRD_DONE;
     slice = tidy(cache, shard, NULL);
   }
-  if (slice == SLICE_BUSY) return LATER;
+  if (slice == SLICE_BUSY) return LRD_LATER;
   // A table that has moved completely is in the limbo by now.
-  if (moves || slice == SLICE_LEFT || destroyed == MORE_TO_DO) return MORE_TO_DO;
-  return held || destroyed == LATER ? LATER : DONE;
+  if (moves || slice == SLICE_LEFT || destroyed == LRD_SOON) return LRD_SOON;
+  return held || destroyed == LRD_LATER || slice == SLICE_FAILED ? LRD_LATER : LRD_DONE;
 }
 
-/// What two parts of a visit have come to together.
-static progress worse(progress a, progress b) {
-  return a == DONE || b == MORE_TO_DO ? b : a;
+/// What two parts of a visit have come to together: what comes sooner.
+static lrd_progress sooner(lrd_progress a, lrd_progress b) {
+  return a > b ? a : b;
 }
 
-static progress visit(lrd_cache *cache) {
-  progress left = DONE;
+static lrd_progress visit(lrd_cache *cache) {
+  lrd_progress left = LRD_DONE;
   fence_all(cache);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     // A pool that wanted this page will want the next one soon.
-    if (tidy_pool(cache)) left = MORE_TO_DO;
-    left = worse(left, visit_shard(cache, shard));
+    if (tidy_pool(cache)) left = LRD_SOON;
+    left = sooner(left, visit_shard(cache, shard));
   }
   return left;
 }
 
 void lrd_visit_run(void) {
-  uint64_t pause = shortest_nap;
   for (;;) {
     lrd_request *request = lrd_request_take_all(), *next;
-    if (!request) {
-      pause = shortest_nap;
-      continue;
-    }
-    nap(pause);
-    progress left = DONE;
+    if (!request) continue;
+    nap();
     for (; request; request = next) {
       next = request->next;
       lrd_request_begin(request);
-      progress one = visit(lrd_cache_of(request));
-      lrd_request_end(request, one == DONE);
-      left = worse(left, one);
+      lrd_request_end(request, visit(lrd_cache_of(request)));
     }
     // Destroying a value may have used a cache and registered this thread. A single other thread
     // must count as alone.
     lrd_thread_unregister();
-    pause = left == LATER ? pause * 2 : shortest_nap;
-    if (pause > longest_nap) pause = longest_nap;
   }
 }

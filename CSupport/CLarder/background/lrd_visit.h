@@ -12,8 +12,9 @@
  * A visit only tries the locks of shards. It marks a busy lock, so that the holder asks for a
  * visit when it leaves (lrd_lock.h), and visits the cache again in any case. It leaves alone the
  * limbo of a busy shard and a table that insertions are moving. (A `deinit` that it runs may use
- * caches, as on any other thread.) While readers hold entries it comes back ever more rarely, a
- * tenth of a second at most between visits, sooner while writers are busy elsewhere. */
+ * caches, as on any other thread.) While readers hold entries, locks are busy or memory is missing,
+ * it comes back to a cache ever more rarely, a tenth of a second at most between visits, unless
+ * somebody asks. */
 #pragma once
 
 /// The thread's body: visits the caches that ask (lrd_request.h). Does not return.

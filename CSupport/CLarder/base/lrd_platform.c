@@ -66,6 +66,12 @@ void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds) 
 #endif
 }
 
+uint64_t lrd_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 // Waking hands a sleeper to the scheduler and returns: it may enter the kernel, but never waits.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"

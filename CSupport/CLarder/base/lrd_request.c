@@ -3,6 +3,7 @@
 
 static lrd_lock queue_lock;
 static lrd_request *queue;
+static lrd_request *waiting; // background thread only
 static bool running;
 static _Atomic(uint32_t) asked; // counts requests; the thread sleeps on it
 _Atomic(bool) lrd_request_unheard;
@@ -20,11 +21,26 @@ static void push(lrd_request *request) LRD_REQUIRES(queue_lock) {
   queue = request;
 }
 
-static lrd_request *take_all(void) {
+/// Takes the queue, and those that wait and were asked for, or whose pause is over. `*pause` is the
+/// time until the next one is; 0 when none waits.
+static lrd_request *take_all(uint64_t *pause) {
   lrd_lock_acquire(&queue_lock);
   lrd_request *taken = queue;
   queue = NULL;
   lrd_lock_release(&queue_lock);
+  *pause = 0;
+  uint64_t now = waiting ? lrd_clock() : 0;
+  for (lrd_request **link = &waiting, *request; (request = *link);) {
+    if (lrd_request_is_queued(request) || request->due <= now) {
+      *link = request->next;
+      request->next = taken;
+      taken = request;
+    } else {
+      uint64_t left = request->due - now;
+      if (!*pause || left < *pause) *pause = left;
+      link = &request->next;
+    }
+  }
   return taken;
 }
 
@@ -44,10 +60,22 @@ static void give_all_up(void) {
   }
 }
 
+/// Release, pairs with the acquire in lrd_request_take_all(): the request that was queued, or its
+/// bit.
+static void raise_asked(void) {
+  atomic_fetch_add_explicit(&asked, 1, memory_order_release);
+}
+
+static void wake(void) {
+  raise_asked();
+  lrd_unpark_one(&asked);
+}
+
 void lrd_request_queue(lrd_request *request) {
   // During a visit the bit is enough: lrd_request_end() queues the request again.
   uint32_t before =
       atomic_fetch_or_explicit(&request->state, LRD_REQUEST_QUEUED, memory_order_acq_rel);
+  if (before == LRD_REQUEST_WAITING) wake();
   if (before) return;
   atomic_fetch_add_explicit(&request->references, 1, memory_order_relaxed);
   lrd_lock_acquire(&queue_lock);
@@ -55,11 +83,11 @@ void lrd_request_queue(lrd_request *request) {
   running = true;
   push(request);
   lrd_lock_release(&queue_lock);
-  atomic_fetch_add_explicit(&asked, 1, memory_order_release);
   if (!start) {
-    lrd_unpark_one(&asked);
+    wake();
     return;
   }
+  raise_asked();
   bool unheard = !lrd_thread_spawn(body);
   LRD_STORE(&lrd_request_unheard, unheard);
   if (unheard) give_all_up();
@@ -68,8 +96,9 @@ void lrd_request_queue(lrd_request *request) {
 lrd_request *lrd_request_take_all(void) {
   // Read before the queue: a request that comes in between changes it, and the thread stays awake.
   uint32_t seen = atomic_load_explicit(&asked, memory_order_acquire);
-  lrd_request *taken = take_all();
-  if (!taken) lrd_park(&asked, seen, 0);
+  uint64_t pause;
+  lrd_request *taken = take_all(&pause);
+  if (!taken) lrd_park(&asked, seen, pause);
   return taken;
 }
 
@@ -77,10 +106,27 @@ void lrd_request_begin(lrd_request *request) {
   atomic_exchange_explicit(&request->state, LRD_REQUEST_VISITED, memory_order_acq_rel);
 }
 
-void lrd_request_end(lrd_request *request, bool done) {
+/// Ends a visit in the state `next`. False when somebody has asked meanwhile.
+static bool leave(lrd_request *request, uint32_t next) {
   uint32_t visited = LRD_REQUEST_VISITED;
-  if (done && atomic_compare_exchange_strong_explicit(&request->state, &visited, 0,
-                                                      memory_order_acq_rel, memory_order_relaxed)) {
+  return atomic_compare_exchange_strong_explicit(&request->state, &visited, next,
+                                                 memory_order_acq_rel, memory_order_relaxed);
+}
+
+void lrd_request_end(lrd_request *request, lrd_progress progress) {
+  if (progress == LRD_LATER) {
+    request->pause = request->pause ? request->pause * 2 : lrd_request_pause;
+    if (request->pause > lrd_request_pause_most) request->pause = lrd_request_pause_most;
+    request->due = lrd_clock() + request->pause;
+    if (leave(request, LRD_REQUEST_WAITING)) {
+      request->next = waiting;
+      waiting = request;
+      return;
+    }
+  } else {
+    request->pause = 0;
+  }
+  if (progress == LRD_DONE && leave(request, 0)) {
     give_up(request);
     return;
   }
@@ -101,6 +147,6 @@ void lrd_request_after_fork_parent(void) LRD_UNCHECKED_LOCKS {
 
 void lrd_request_after_fork_child(void) LRD_UNCHECKED_LOCKS {
   running = false;
-  queue = NULL;
+  queue = waiting = NULL;
   lrd_lock_reset(&queue_lock);
 }

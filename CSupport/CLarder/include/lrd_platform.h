@@ -61,6 +61,9 @@ LRD_INLINE void lrd_pause(void) LRD_NONBLOCKING {
 /// Sleeps while `*word == expected`, at most `nanoseconds` (0: no bound). May return early.
 void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds);
 
+/// A monotonic clock, in nanoseconds.
+uint64_t lrd_clock(void);
+
 /// Wakes one thread that sleeps on `word`. Never waits.
 void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING;
 

@@ -3,8 +3,9 @@
  *
  *             lrd_request_visit()        lrd_request_begin()
  *   idle ──────────────────────▶ QUEUED ────────────────────▶ VISITED ──▶ idle
- *                                  ▲                             │
- *                                  └── asked again, or not done ─┘
+ *                                 ▲  ▲                         │   │
+ *                                 │  └─ asked again, or SOON ──┘   │ LATER
+ *                                 └─ asked, or the pause is over ─ WAITING
  *
  * Any thread that holds no lock may ask. The first request starts the background thread, which
  * sleeps while the queue is empty. This file has the queue and the thread, and nothing of a visit:
@@ -12,13 +13,18 @@
  *
  * NO REQUEST IS LOST. `state` changes in single atomic steps. The background thread clears QUEUED
  * before it looks at anything. A thread that asks later finds QUEUED clear, sets it, and gets
- * another visit.
+ * another visit. If the request was WAITING, it then raises `asked`, on which the thread sleeps: the
+ * thread either sees the bit when it looks over those that wait, or does not fall asleep.
+ *
+ * EACH REQUEST HAS ITS OWN PAUSE, which grows while its visits end with LATER. A cache with a reader
+ * that sleeps thus keeps no other one waiting, nor itself when it is asked for memory.
  *
  * FIELDS
  *   state        acq_rel: the visit sees everything written before the request
  *   references   one for the owner, one while `state` is not idle; whoever gives up the last one
  *                frees the owner (acq_rel)
  *   next         guard: the queue's lock; then the thread that took the queue
+ *   pause, due   the pause after the last visit, and when it ends; background thread only
  *
  * LOCKING: the queue's lock is a leaf, and no shard's lock is held when it is taken. */
 #pragma once
@@ -27,13 +33,23 @@
 
 #pragma clang assume_nonnull begin
 
-/// Bits of `state`: a visit was asked for; a visit is under way.
-enum { LRD_REQUEST_QUEUED = 1, LRD_REQUEST_VISITED = 2 };
+/// Bits of `state`: a visit was asked for; a visit is under way; the next one may wait a while.
+enum { LRD_REQUEST_QUEUED = 1, LRD_REQUEST_VISITED = 2, LRD_REQUEST_WAITING = 4 };
+
+/// What a visit has come to: nothing is left to do; visit again after a pause; visit again soon.
+typedef enum lrd_progress { LRD_DONE, LRD_LATER, LRD_SOON } lrd_progress;
+
+/// The pause before each visit: one visit then serves a burst of writes. LATER doubles it.
+static const uint64_t lrd_request_pause = 1000000; // 1 ms
+/// The longest pause.
+static const uint64_t lrd_request_pause_most = 100000000; // 0.1 s
 
 typedef struct lrd_request {
   _Atomic(uint32_t) state;
   _Atomic(uint32_t) references;
   struct lrd_request *_Nullable next;
+  uint64_t pause;
+  uint64_t due;
 } lrd_request;
 
 /// Sets the body of the background thread and the function that gives up a reference to the owner
@@ -55,15 +71,15 @@ static inline void lrd_request_visit(lrd_request *request) {
   if (!lrd_request_is_queued(request)) lrd_request_queue(request);
 }
 
-/// For the background thread: takes all requests, chained by `next`. If there is none, sleeps until
-/// somebody asks and returns NULL.
+/// For the background thread: takes all requests, chained by `next`, but those whose pause is not
+/// over. If there is none, sleeps until somebody asks or a pause is over, and returns NULL.
 lrd_request *_Nullable lrd_request_take_all(void);
 
 /// Begins the visit for a request that was taken.
 void lrd_request_begin(lrd_request *request);
 
-/// Ends the visit. Unless it is `done` and nobody asked meanwhile, the request is queued again.
-void lrd_request_end(lrd_request *request, bool done);
+/// Ends the visit. Unless it is done and nobody asked meanwhile, the request is queued or waits.
+void lrd_request_end(lrd_request *request, lrd_progress progress);
 
 /// True when the system refused to start the background thread at the last try: its work then stays
 /// undone. Relaxed, a hint.

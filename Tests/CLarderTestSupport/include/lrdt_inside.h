@@ -43,6 +43,8 @@ uint64_t lrdt_shard_count(lrd_shard *shard);
 uint64_t lrdt_shard_retired(lrd_shard *shard);
 /// Those of them that a scan has been over.
 uint64_t lrdt_shard_scanned(lrd_shard *shard);
+/// The ticket that its entries were last given.
+uint64_t lrdt_shard_ticket(lrd_shard *shard);
 /// Tables of one shard that wait for destruction.
 uint64_t lrdt_shard_retired_tables(lrd_shard *shard);
 
