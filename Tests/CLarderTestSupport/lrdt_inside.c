@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
 #include "lrdt_inside.h"
 
 #include "lrdt_items.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 lrd_lock *lrdt_lock_create(void) {
   return calloc(1, sizeof(lrd_lock));
@@ -142,6 +147,20 @@ lrd_table *lrdt_table_enter(lrd_lane *lane, lrd_shard *shard) {
 
 void lrdt_table_leave(lrd_lane *lane) {
   lrd_hazard_clear(&lane->thread->top->table);
+}
+
+bool lrdt_table_is_resident(const lrd_table *table) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *start = (char *)((uintptr_t)table / page * page), *end = (char *)table + table->bytes;
+  for (; start < end; start += page) {
+#if defined(__APPLE__)
+    char resident = 0;
+#else
+    unsigned char resident = 0;
+#endif
+    if (mincore(start, 1, &resident) != 0 || !(resident & 1)) return false;
+  }
+  return true;
 }
 
 uint64_t lrdt_table_read(const lrd_table *table) {

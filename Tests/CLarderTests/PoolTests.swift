@@ -116,7 +116,7 @@ struct PoolTests {
     let page = 2 << 20
     while !lrd_pool_wants_reserve(pool.pool) {
       pool.take(64)
-      #expect(pool.bytes < 9 * page)
+      #expect(pool.bytes < 5 * page)
     }
     let before = (bytes: pool.bytes, pages: pool.pages)
     #expect(!lrd_pool_prepare(pool.pool, UInt64(before.bytes / pool.stride)))

@@ -200,4 +200,13 @@ struct TableTests {
       }
     }
   }
+
+  @Test("A table made in advance has all its memory, overflow buckets included")
+  func memoryInAdvance() {
+    let table = lrd_table_create(100_000, lrdt_two_references())!
+    defer { lrd_table_destroy(table) }
+    #expect(!lrdt_table_is_resident(table))
+    lrd_table_prefault(table, { _ in }, UnsafeMutableRawPointer(table))
+    #expect(lrdt_table_is_resident(table))
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_visit.h"
 
+#include "lrd_alloc.h"
 #include "lrd_enter.h"
 #include "lrd_garbage.h"
 #include "lrd_grace.h"
@@ -92,6 +93,7 @@ static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
     // A table that can have no more overflow buckets wants none.
     failed = !fetched && supply.size;
     if (supply.given == LRD_SUPPLY_TABLE) lrd_table_prefault(supply.memory, make_page, &making);
+    if (supply.given == LRD_SUPPLY_OVERFLOW) lrd_prefault(supply.memory, supply.given_size);
     if (!try_for_supply(shard)) {
       lrd_supply_drop(&supply);
       return making.made_page ? SLICE_LEFT : SLICE_BUSY;

@@ -9,7 +9,7 @@
  * there is a reserve page. Threads take and give many slots at a time.
  *
  * THE RESERVE PAGE. The system takes as long for the first touch of a huge page as for thousands of
- * insertions. When a pool of several such pages begins to use another one, it therefore wants a
+ * insertions. When a pool with such a page begins to use another one, it therefore wants a
  * reserve page, which the background thread makes and touches. Writers that are faster than the
  * thread make their page themselves.
  *

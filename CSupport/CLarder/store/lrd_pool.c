@@ -7,7 +7,7 @@
 
 static const size_t smallest_page = 4096, largest_page = (size_t)2 << 20, page_alignment = 64;
 /// With fewer pages than this a reserve page would be large beside those in use.
-static const size_t pages_before_reserve = 8;
+static const size_t pages_before_reserve = 2;
 
 static uint32_t slots_in(const lrd_pool *pool, size_t page_bytes) {
   if (page_bytes < pool->first_slot + pool->stride) return 0;

@@ -28,18 +28,13 @@ lrd_table *lrd_table_create(uint64_t buckets, const lrd_references *references) 
   return table;
 }
 
-static void prefault(void *memory, size_t bytes, void (*between)(void *context), void *context) {
+void lrd_table_prefault(lrd_table *table, void (*between)(void *context), void *context) {
   enum { piece = 2 << 20 };
-  for (size_t done = 0; done < bytes; done += piece) {
-    lrd_prefault((char *)memory + done, bytes - done < piece ? bytes - done : piece);
+  char *end = (char *)table + table->bytes;
+  for (char *start = (char *)table->bucket; start < end; start += piece) {
+    lrd_prefault(start, end - start < piece ? (size_t)(end - start) : piece);
     between(context);
   }
-}
-
-void lrd_table_prefault(lrd_table *table, void (*between)(void *context), void *context) {
-  prefault(table->bucket, (size_t)table->buckets * sizeof(lrd_bucket), between, context);
-  size_t hints = (size_t)table->buckets * table->references->count * sizeof(lrd_hints);
-  if (hints) prefault(table->hints, hints, between, context);
 }
 
 void lrd_table_destroy(lrd_table *table) {

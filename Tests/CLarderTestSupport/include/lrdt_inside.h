@@ -52,6 +52,9 @@ uint64_t lrdt_shard_retired_tables(lrd_shard *shard);
 lrd_table *lrdt_table_enter(lrd_lane *lane, lrd_shard *shard);
 void lrdt_table_leave(lrd_lane *lane);
 
+/// True when the system has provided all memory of a table.
+bool lrdt_table_is_resident(const lrd_table *table);
+
 /// Reads every main bucket of a table; the sum is of no meaning.
 uint64_t lrdt_table_read(const lrd_table *table);
 
