@@ -74,7 +74,7 @@ struct ModelObjectCache {
     }
     entries.insert(Entry(key: key, item: item, cost: cost), at: 0)
     if let old, old != item { tell(old) }
-    trim(isNew: old == nil)
+    trim(stores: true)
   }
 
   private mutating func take(_ key: Int) -> Int? {
@@ -82,12 +82,12 @@ struct ModelObjectCache {
     return entries.remove(at: index).item
   }
 
-  /// When room for cost is needed, entries of cost 0 count as used, and a new entry comes after
-  /// them. (There are fewer keys than the sixteen that may be passed over in a row.)
-  private mutating func trim(isNew: Bool = false) {
-    let stored = isNew ? entries.removeFirst() : nil
+  /// When room for cost is needed, entries of cost 0 count as used, and the entry that is stored
+  /// comes after them. (There are fewer keys than the sixteen that may be passed over in a row.)
+  private mutating func trim(stores: Bool = false) {
+    let stored = stores ? entries.removeFirst() : nil
     let cost = stored?.cost ?? 0
-    let count = isNew ? 1 : 0
+    let count = stores ? 1 : 0
     while countLimit > 0 && entries.count + count > countLimit { tell(entries.removeLast().item) }
     while costLimit > 0 && totalCost + cost > costLimit {
       while entries.last?.cost == 0 { entries.insert(entries.removeLast(), at: 0) }

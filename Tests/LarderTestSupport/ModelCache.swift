@@ -113,6 +113,8 @@ public struct ModelCache {
         policy.remove(victim, evicted: false)
         keepsPlace = false
       } else if !(wantsCost && passOver(victim, &passed)) {
+        // What was passed over counts as used before the value that is replaced.
+        if passed > 0 && keepsPlace { policy.renew(old!.key) }
         evict(victim, .limit)
         passed = 0
       }

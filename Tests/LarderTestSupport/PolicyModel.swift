@@ -17,6 +17,9 @@ public protocol PolicyModel {
   /// Lets other keys be named before this one, which costs nothing. For models of caches with
   /// costs.
   mutating func pass(_ key: Int)
+  /// Others were passed over since the latest hit on this key. Puts it where a hit would now put
+  /// it, without counting one.
+  mutating func renew(_ key: Int)
   mutating func removeAll()
   /// An insertion begins.
   mutating func prepare()
@@ -24,6 +27,7 @@ public protocol PolicyModel {
 
 extension PolicyModel {
   public mutating func pass(_ key: Int) {}
+  public mutating func renew(_ key: Int) {}
   public mutating func replace(_ key: Int, cost: Int) {}
   public mutating func hit(_ key: Int) {}
   public mutating func prepare() {}
@@ -68,6 +72,7 @@ struct LRUModel: PolicyModel {
   var order: [Int] = []
 
   mutating func pass(_ key: Int) { hit(key) }
+  mutating func renew(_ key: Int) { hit(key) }
   mutating func hit(_ key: Int) {
     remove(key, evicted: false)
     order.append(key)
@@ -95,6 +100,11 @@ struct LFUModel: PolicyModel {
     let larger = uses.first { $0.uses > count }?.uses
     remove(key, evicted: false)
     add(key, larger ?? count)
+  }
+  mutating func renew(_ key: Int) {
+    let count = uses.first { $0.key == key }!.uses
+    remove(key, evicted: false)
+    add(key, count)
   }
   mutating func insert(_ key: Int, cost: Int) { add(key, 1) }
   mutating func remove(_ key: Int, evicted: Bool) { uses.removeAll { $0.key == key } }

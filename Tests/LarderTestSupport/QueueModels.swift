@@ -172,6 +172,7 @@ struct TwoQueueModel: PolicyModel {
   var order: [Int] { entrance + main.order }
   mutating func prepare() { ghosts.prepare() }
   mutating func hit(_ key: Int) { if main.order.contains(key) { main.hit(key) } }
+  mutating func renew(_ key: Int) { hit(key) }
   mutating func insert(_ key: Int, cost: Int) {
     if ghosts.take(key) { main.insert(key, cost: cost) } else { entrance.append(key) }
   }

@@ -106,7 +106,10 @@ class Model:
         return self.entries[-1]
 
     def enforce(self, cause, spared=None, fresh=False):
-        """Evicts down to the limits. A new entry, or one whose turn it would be, ends in front."""
+        """Evicts down to the limits.
+
+        A new entry, one whose turn it would be, and in LRU any that is stored ends in front.
+        """
         while self.is_over():
             wants_cost, passed = not self.has_too_many(), 0
             while (last := self.entries[-1]) is spared or (
@@ -115,7 +118,7 @@ class Model:
                 fresh, passed = fresh or last is spared, passed + (last is not spared)
                 self.to_front(last)
             self.leave(last, cause)
-        if fresh:
+        if fresh or (spared and self.policy == LRU):
             self.to_front(spared)
 
     def has_too_many(self):

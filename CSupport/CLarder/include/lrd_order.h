@@ -163,6 +163,7 @@ uint32_t lrd_queues_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, b
 uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id);
+/// Moves an entry to the hot end of its queue: `pass`, and `renew` where hits do so.
 void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 uint32_t lrd_queues_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48);
 uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool);

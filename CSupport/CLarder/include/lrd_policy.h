@@ -16,7 +16,7 @@
  * LOOKUPS THAT MISS reach a policy that `listens`, for a sample of the keys. The thread notes them in
  * its lane and hands them over when it has a shard's lock anyway, or gets one by a trylock.
  *
- * An insertion notes a replacement as a hit; calls `victim`, maybe `pass` and `victim` again, and
+ * An insertion notes a replacement as a hit; calls `victim`, maybe `pass`, `victim` and `renew`, and
  * `remove`, until there is room; then calls `insert` or `replace`. A new entry is thus never its
  * own victim. */
 #pragma once
@@ -84,6 +84,9 @@ typedef struct lrd_policy {
   /// Makes `victim` name others before this entry, which it has just named, as well as a few steps
   /// can. The policy learns nothing from that. NULL where cost decides: nothing is passed over.
   void (*_Nullable pass)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
+  /// Puts `entry`, whose latest hit is noted already, where a hit noted now would have put it:
+  /// others were passed over since. The policy learns nothing from that. NULL: hits move nothing.
+  void (*_Nullable renew)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
   /// Guesses which entry `victim` will name next; LRD_NIL for none. Begins to load the memory for
   /// removing it, for naming the one after it, and for inserting a key with these upper 48 bits of

@@ -104,6 +104,13 @@ static void lfu_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   link(order, slots, entry, id, uses);
 }
 
+static void lfu_renew(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  uint8_t uses = lrd_entry_bits(entry);
+  uint32_t id = unlink(order, slots, entry);
+  link(order, slots, entry, id, uses);
+}
+
 static void lfu_check(const lrd_order *order, lrd_pool *pool) {
   lrd_queues_check(order, pool);
   const lfu_state *state = order->state;
@@ -138,6 +145,7 @@ const lrd_policy lrd_policy_lfu = {
     .access = lfu_access,
     .victim = lrd_queues_victim,
     .pass = lfu_pass,
+    .renew = lfu_renew,
     .prefetch = lrd_queues_prefetch,
     LRD_POLICY_WALKS_QUEUES,
     .check = lfu_check,

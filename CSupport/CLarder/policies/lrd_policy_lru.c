@@ -24,5 +24,6 @@ const lrd_policy lrd_policy_lru = {
     .steps_most = 1,
     .access = lru_access,
     .victim = lrd_queues_victim,
+    .renew = lrd_queues_pass,
     LRD_POLICY_OF_ONE_QUEUE,
 };

@@ -199,6 +199,7 @@ const lrd_policy lrd_policy_tiny_lfu = {
     .access = tiny_access,
     .victim = tiny_victim,
     .pass = tiny_pass,
+    .renew = lrd_queues_pass,
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };

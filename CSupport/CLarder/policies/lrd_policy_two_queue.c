@@ -62,6 +62,10 @@ static void two_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_order_pass(order, lrd_pool_slots(pool), entry, entry->queue == MAIN ? IN : MAIN);
 }
 
+static void two_renew(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  two_access(order, pool, &entry, 1);
+}
+
 const lrd_policy lrd_policy_two_queue = {
     .name = "twoQueue",
     .hits_most = LRD_HITS_BATCHED,
@@ -74,6 +78,7 @@ const lrd_policy lrd_policy_two_queue = {
     .access = two_access,
     .victim = two_victim,
     .pass = two_pass,
+    .renew = two_renew,
     LRD_POLICY_OF_QUEUES,
     .check = lrd_queues_check,
 };

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_evict.h"
 
+/// Keeps an entry that is being replaced ahead of those that were passed over since its hit.
+static void renew_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared)
+    LRD_REQUIRES(shard->lock) {
+  if (spared->state != LRD_ENTRY_LINKED || !cache->policy->renew) return;
+  cache->policy->renew(&shard->order, &cache->pool, spared);
+}
+
 /// The entry to evict; NULL when no entry of the shard would help.
 static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared,
                                 bool wants_cost) LRD_REQUIRES(shard->lock) {
@@ -15,6 +22,7 @@ static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *s
       passed++;
       cache->policy->pass(&shard->order, &cache->pool, entry);
     } else {
+      if (passed && spared) renew_locked(cache, shard, spared);
       return entry;
     }
   }

@@ -3,8 +3,9 @@
  *
  * The policy names the victim. When cost is short, entries of cost 0 are passed over, because to
  * evict them would free no cost: `pass` of lrd_policy lets others go first. One eviction passes
- * over LRD_PASSED_OVER_MOST entries at most, so that its steps are bounded. Policies that order
- * entries by cost have no `pass`: their victims are always evicted. */
+ * over LRD_PASSED_OVER_MOST entries at most, so that its steps are bounded. The entry that is being
+ * replaced is then put ahead of them again, by `renew`. Policies that order entries by cost have no
+ * `pass`: their victims are always evicted. */
 #pragma once
 
 #include "lrd_cache.h"
