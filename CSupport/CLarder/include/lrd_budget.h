@@ -2,7 +2,9 @@
 /* lrd_budget.h — the limits of a whole cache, and how much of them all shards use together.
  *
  * Room is reserved before an entry is published and given back after an entry is unlinked. So
- * `count` and `cost` never exceed their limits, except while a limit is being lowered.
+ * `count` and `cost` never exceed their limits, except while a limit is being lowered. While they
+ * do, the number of entries does not grow: an insertion evicts until its entry fits, or at least
+ * one entry for its own.
  *
  * FIELDS, all relaxed: they publish no other data.
  *   count_limit, cost_limit   0 = none; written by the setters

@@ -20,6 +20,13 @@ static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost
   return true;
 }
 
+/// True when the cost is within its limit. One more entry waits for that even if it costs nothing:
+/// a trim to a lowered limit evicts as many entries as there were, and stops then.
+static bool keeps_cost_limit(lrd_budget *budget) {
+  uint64_t limit = LRD_LOAD(&budget->cost_limit);
+  return !limit || (LRD_LOAD(&budget->cost) <= limit && !lrd_budget_carries(budget));
+}
+
 /// Adds `1 - freed` when the sum stays within the limit.
 static bool exchange_count(lrd_budget *budget, uint64_t freed) {
   if (freed) {
@@ -38,7 +45,8 @@ lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64
                                       uint64_t cost) {
   if (!freed) {
     if (!exchange_count(budget, 0)) return LRD_COUNT_SHORT;
-    if (exchange_cost(budget, freed_cost, cost)) return LRD_ROOM;
+    bool fits = cost ? exchange_cost(budget, 0, cost) : keeps_cost_limit(budget);
+    if (fits) return LRD_ROOM;
     lrd_budget_release(budget, 1, 0);
     return LRD_COST_SHORT;
   }
