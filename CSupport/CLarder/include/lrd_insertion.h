@@ -7,7 +7,8 @@
  *   the caller ends the insertion's `garbage` (lrd_garbage.h)
  *
  * AGAIN means that the insertion had to unlock: to allocate, or to take room from another shard.
- * The entry is not stored, and the caller starts over with lrd_insertion_begin(). */
+ * The entry is not stored, and the caller starts over with lrd_insertion_begin(). The value that it
+ * replaces is the one found first if `replaced` says so, otherwise the one found last. */
 #pragma once
 
 #include "lrd_enter.h"
@@ -20,8 +21,9 @@
 typedef struct lrd_insertion {
   lrd_garbage garbage;
   lrd_supply supply;
-  bool replaced; // an earlier round took the key's old entry out
-  bool noted;    // an earlier round noted the replacement as a hit
+  lrd_entry *_Nullable taken; // what `replaced` took out. In observed caches it is still there
+  bool replaced;              // an earlier round took the key's old entry out
+  bool noted;                 // an earlier round noted the replacement as a hit
 } lrd_insertion;
 
 typedef enum lrd_result {

@@ -3,7 +3,8 @@
  *
  *   Step 1. Refuse an entry that costs more than the cost limit. Remove its key's old entry.
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
- *   Step 3. Note a hit on the old entry. Where hits move entries, it is then the last victim.
+ *   Step 3. Note a hit on the old entry. Where hits move entries, it is then the last victim. If it
+ *           is not the first one of this insertion, return AGAIN.
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
  *           After many victims, or without another one, unlock and return AGAIN.
  *   Step 5. Publish the entry, in place of the old one if there is one.
@@ -38,9 +39,23 @@ static void give_up_locked(lrd_cache *cache, lrd_shard *shard, lrd_insertion *in
   lrd_garbage_add_locked(cache, shard, &insertion->garbage, unlinked);
 }
 
+/// Steps 1 and 3, when another thread has stored a value since an earlier round took the old one out. That
+/// was an eviction, then, and not the first half of a replacement. Unlocks for the next round, in
+/// which the caller sees the value that it replaces.
+static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
+    LRD_RELEASE(shard->lock) {
+  shard->counters.removals--;
+  shard->counters.evictions[LRD_EVICTED_BY_COST]++;
+  if (cache->observed) insertion->taken->state = LRD_REMOVED_LIMIT;
+  insertion->replaced = false;
+  lrd_shard_leave(cache, shard);
+  return LRD_AGAIN;
+}
+
 /// Step 1, for an entry that costs too much.
 static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
                          lrd_entry *old) LRD_RELEASE(shard->lock) {
+  if (old && insertion->replaced) return start_over(cache, shard, insertion);
   lrd_chain removed = {0};
   shard->counters.refusals++;
   if (old) {
@@ -95,6 +110,7 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_REPLACED, victims);
     shard->counters.removals++; // counts as a replacement if the new entry is stored
     insertion->replaced = true;
+    insertion->taken = old;
   } else if (old && old->state == LRD_ENTRY_DISPLACED) {
     lrd_shard_restore_locked(shard, old);
   }
@@ -139,8 +155,11 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   insertion->garbage.unsettled |= supply->tidy;
 
   // Step 3. Note a replacement, in the first of several rounds.
-  if (old && !insertion->noted) lrd_note_hit_locked(cache, shard, old);
-  insertion->noted |= old != NULL;
+  if (old) {
+    if (LRD_UNLIKELY(insertion->replaced)) return start_over(cache, shard, insertion);
+    if (!insertion->noted) lrd_note_hit_locked(cache, shard, old);
+    insertion->noted = true;
+  }
 
   // Step 4. Exchange room.
   lrd_chain unlinked = {0};
