@@ -64,9 +64,11 @@ class KeyEquivalence: @unchecked Sendable {
       Self.text(left) == Self.text(right)
     }
 
+    private static let seed1 = UInt64.random(in: .min ... .max)
+
     override func hash(_ key: AnyObject, seed: Int) -> Int {
       let secret = UInt64(truncatingIfNeeded: seed)
-      let hasher = KeyHasher<String>(seed0: secret, seed1: ~secret)
+      let hasher = KeyHasher<String>(seed0: secret, seed1: Self.seed1)
       return Int(truncatingIfNeeded: hasher.hash(Self.text(key)))
     }
 
@@ -91,8 +93,20 @@ private final class FoundationEquivalence: KeyEquivalence, @unchecked Sendable {
     return borrowing(left, as: NSObject.self) { $0.isEqual(right) }
   }
 
+  /// Foundation's own hashes ignore most of what some objects hold, which makes it easy to find
+  /// keys that collide. Of these, everything is hashed. Equal objects stay equal in all of it.
   override func hash(_ key: AnyObject, seed: Int) -> Int {
-    UInt(bitPattern: borrowing(key, as: NSObject.self) { $0.hash }).mixed(seed)
+    let object = borrowing(key, as: NSObject.self) { $0.hash }
+    if type(of: key) == NSNumber.self {
+      let bits = borrowing(key, as: NSNumber.self, FoundationContent.bits)
+      if bits != 0 { return UInt(truncatingIfNeeded: bits).mixed(seed) }
+      return UInt(bitPattern: object).mixed(seed)
+    }
+    guard FoundationContent.isIn(key) else { return UInt(bitPattern: object).mixed(seed) }
+    var hasher = Hasher()
+    hasher.combine(seed)
+    FoundationContent.combine(key, into: &hasher, depth: 0)
+    return hasher.finalize()
   }
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What the objects of some classes hold, for hashing: all that `isEqual(_:)` compares. Other
+/// objects have only their own `hash`.
+enum FoundationContent {
+  /// Containers inside each other of which the content is hashed.
+  private static let depthMost = 8
+
+  /// Whether the object has content that is hashed here.
+  static func isIn(_ object: AnyObject) -> Bool {
+    object is NSData || object is NSDate || object is NSArray || object is NSDictionary
+      || object is NSSet
+  }
+
+  /// What a number's own hash leaves out: the value of one that no integer type holds. Those that
+  /// one holds may equal others of another value, such as -1 and `UInt.max`.
+  static func bits(_ number: NSNumber) -> UInt64 {
+    let value = number.doubleValue
+    return value.isFinite && abs(value) >= 0x1p65 ? value.bitPattern : 0
+  }
+
+  static func combine(_ object: AnyObject, into hasher: inout Hasher, depth: Int) {
+    switch object {
+    case let data as NSData:
+      hasher.combine(bytes: UnsafeRawBufferPointer(start: data.bytes, count: data.length))
+    case let date as NSDate:
+      hasher.combine(date.timeIntervalSinceReferenceDate)
+    case let number as NSNumber:
+      hasher.combine(bits(number))
+      hasher.combine(number.hash)
+    case let array as NSArray:
+      hasher.combine(array.count)
+      if depth == depthMost { return }
+      for index in 0..<array.count {
+        combine(array.object(at: index) as AnyObject, into: &hasher, depth: depth + 1)
+      }
+    case let table as NSDictionary:
+      combine(sum(table.allKeys, depth) { table.object(forKey: $0) }, into: &hasher)
+    case let set as NSSet:
+      combine(sum(set.allObjects, depth) { _ in nil }, into: &hasher)
+    case let other as NSObject:
+      hasher.combine(other.hash)
+    default:
+      break
+    }
+  }
+
+  private static func combine(_ sum: Int, into hasher: inout Hasher) { hasher.combine(sum) }
+
+  /// A sum over elements that have no order. `Hasher` is seeded for each process, so nobody can
+  /// choose elements for their sum.
+  private static func sum(_ elements: [Any], _ depth: Int, _ other: (Any) -> Any?) -> Int {
+    if depth == depthMost { return elements.count }
+    return elements.reduce(elements.count) { sum, element in
+      var hasher = Hasher()
+      combine(element as AnyObject, into: &hasher, depth: depth + 1)
+      if let other = other(element) { combine(other as AnyObject, into: &hasher, depth: depth + 1) }
+      return sum &+ hasher.finalize()
+    }
+  }
+}

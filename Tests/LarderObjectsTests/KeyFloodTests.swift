@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import LarderTestSupport
+import Testing
+
+@testable import LarderObjects
+
+/// Keys chosen so that Foundation's own hashes of them are equal.
+@Suite("Keys of Foundation's classes do not collide at will")
+struct KeyFloodTests {
+  static func differentHashes(_ keys: [AnyObject]) -> Int {
+    Set(keys.map { KeyEquivalence.of($0).hash($0, seed: 42) }).count
+  }
+
+  @Test("All of what they hold is hashed")
+  func content() {
+    let prefix = Data(repeating: 7, count: 80)
+    let numbers = 0..<200
+    let data = numbers.map { NSData(data: prefix + Data("\($0)".utf8) + prefix) }
+    #expect(Self.differentHashes(data) == 200)
+    #expect(Self.differentHashes(numbers.map { NSNumber(value: Double($0) * 0x1p66) }) == 200)
+    #expect(Self.differentHashes(numbers.map { NSArray(array: [NSNumber(value: $0)]) }) == 200)
+    let tables = numbers.map { NSDictionary(dictionary: ["a" as NSString: NSNumber(value: $0)]) }
+    #expect(Self.differentHashes(tables) == 200)
+    let dates = numbers.map { NSDate(timeIntervalSinceReferenceDate: Double($0) * 0x1p64) }
+    #expect(Self.differentHashes(dates) == 200)
+  }
+
+  @Test("Equal keys have equal hashes")
+  func equalKeys() {
+    let pairs: [(NSObject, NSObject)] = [
+      (NSNumber(value: 1), NSNumber(value: 1.0)), (NSNumber(value: true), NSNumber(value: 1)),
+      (NSNumber(value: 0.0), NSNumber(value: -0.0)),
+      (NSNumber(value: Int64.max), NSNumber(value: UInt64(Int64.max))),
+      (NSData(data: Data([1, 2])), NSMutableData(data: Data([1, 2]))),
+      (NSArray(array: [NSNumber(value: 1)]), NSMutableArray(array: [NSNumber(value: 1.0)])),
+      (
+        NSSet(array: [NSNumber(value: 1), NSNumber(value: 2)]),
+        NSSet(array: [NSNumber(value: 2), NSNumber(value: 1)])
+      ),
+      (
+        NSDictionary(dictionary: ["a" as NSString: NSNumber(value: 1)]),
+        NSMutableDictionary(dictionary: ["a" as NSString: NSNumber(value: 1)])
+      ),
+    ]
+    for (left, right) in pairs where left.isEqual(right) {
+      #expect(Self.differentHashes([left, right]) == 1, "\(left)")
+      #expect(left.hash == right.hash)
+    }
+  }
+}
