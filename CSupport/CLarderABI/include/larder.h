@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* larder.h: a bounded, concurrent cache in the memory of one process, for any language.
  *
- *     larder_config config = LARDER_CONFIG_INIT;
- *     larder_cache *cache;
- *     config.count_limit = 1000;
- *     if (larder_create(&config, &cache) < 0) ...
- *     larder_set(cache, "key", 3, "value", 5, LARDER_COST_DEFAULT, NULL);
- *     larder_read(cache, "key", 3, buffer, sizeof buffer, &size);
- *     larder_destroy(cache);
+ *     #include <larder.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void) {
+ *       larder_config config = LARDER_CONFIG_INIT;
+ *       larder_cache *cache;
+ *       char buffer[64];
+ *       uint64_t size;
+ *       config.count_limit = 1000;
+ *       if (larder_create(&config, &cache) != LARDER_OK) return 1;
+ *       larder_set(cache, "key", 3, "value", 5, LARDER_COST_DEFAULT, NULL);
+ *       if (larder_read(cache, "key", 3, buffer, sizeof buffer, &size) == LARDER_OK)
+ *         printf("%.*s\n", (int)size, buffer);
+ *       larder_destroy(cache);
+ *     }
  *
  * TWO MODES. With LARDER_BYTES, keys and values are byte strings, which the cache copies. With
  * LARDER_OBJECTS they are pointers, which the cache passes to callbacks: hash and equality of keys,
@@ -127,7 +135,7 @@ enum {
   LARDER_S3FIFO = 6,    /* Yang and others, SOSP 2023 */
   LARDER_TINYLFU = 7,   /* W-TinyLFU with an adaptive window: Einziger and others, 2017 and 2018 */
   LARDER_TWO_QUEUE = 8, /* 2Q: Johnson and Shasha, VLDB 1994 */
-  LARDER_ARC = 9,       /* Megiddo and Modha, FAST 2003 */
+  LARDER_ARC = 9,       /* reserved: no build has it, and larder_create() says UNSUPPORTED */
   LARDER_CHEAPEST_FIRST = 10, /* the lowest cost first */
   LARDER_COST_AWARE = 11,     /* GDSF: weighs use against cost */
   LARDER_ADAPTIVE = 12        /* finds out by itself what works best */
