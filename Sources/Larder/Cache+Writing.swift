@@ -2,18 +2,42 @@
 public import CLarder
 
 extension Cache {
-  /// The value for `key`, as ``value(forKey:)`` returns it. Assigning a value stores it at the
-  /// default cost; assigning `nil` removes the entry.
+  /// The value for `key`. A read is atomic, and so is an assignment. A change in place, such as
+  /// `cache[key]! += 1`, is a read and then an assignment: other threads may write in between, and
+  /// their change is lost. ``modifyValue(forKey:default:cost:_:)`` is atomic.
+  ///
+  /// Reading is ``value(forKey:)``. Assigning `nil` removes the entry. Assigning a value stores it
+  /// as ``insert(_:forKey:cost:)`` does without a cost, but does not tell what became of it: a
+  /// value that costs more than the limit is refused in silence, and the key is then empty. A
+  /// change in place asks the cost function, too; without one it keeps the cost that the entry had.
   @inlinable
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }
-    set {
-      if let value = consume newValue {
-        insert(consume value, forKey: key)
-      } else {
-        remove(key, into: nil)
-      }
+    set { assign(consume newValue, key, nil) }
+    _modify {
+      var value = value(forKey: key)
+      let cost = value == nil ? nil : costToKeep(key)
+      defer { assign(value.take(), key, cost) }
+      yield &value
     }
+  }
+
+  @inlinable
+  func assign(_ newValue: consuming Value?, _ key: Key, _ cost: Int?) {
+    if let value = consume newValue {
+      insert(consume value, forKey: key, cost: cost)
+    } else {
+      remove(key, into: nil)
+    }
+  }
+
+  /// There is no such subscript, because `+=` on it would lose the changes of other threads.
+  @available(
+    *, unavailable, message: "Use modifyValue(forKey:default:cost:_:), which is atomic; to read, ??"
+  )
+  public subscript(key: Key, default defaultValue: @autoclosure () -> Value) -> Value {
+    get { fatalError() }
+    set { fatalError() }
   }
 
   /// Stores `value` for `key`, replacing any earlier value.
@@ -115,7 +139,7 @@ extension Cache {
     var insertion = lrd_insertion()
     let result = publish(
       entry, key, hash, shard, lane, &insertion, replaced: replaced, with: storage)
-    if result == LRD_TOO_COSTLY || result == LRD_OUT_OF_MEMORY {
+    if result != LRD_INSERTED && result != LRD_REPLACED {
       storage?.pointee.endLoan()
       discard(entry, lane)
     }
@@ -141,7 +165,8 @@ extension Cache {
       if !insertion.replaced, let replaced, let old {
         replaced.pointee = old.value(of: Layout.self).pointee
       }
-      if let storage, !prepareLocked(entry, old, shard, lane, storage) {
+      if let storage, !prepareLocked(entry, old, shard, lane, storage, tookOut: insertion.replaced)
+      {
         lrd_insertion_abandon(core, shard, &insertion)
         return LRD_AGAIN
       }

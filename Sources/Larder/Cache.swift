@@ -23,6 +23,10 @@ package import CLarder
 /// key's `==` is the one exception: it may run under a shard's lock and must not use any cache.
 /// With groups or second chances the same holds for `hash(into:)`.
 ///
+/// A cache that is destroyed destroys its values on the same stack. A value that holds the next
+/// cache, which holds the next, and so on for thousands, overflows the stack, as a long chain of
+/// any objects does; so cut such a chain from its far end.
+///
 /// Complexities count one step for hashing or comparing a key.
 public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
   // Sendable: every stored property is constant; `core` is made for concurrent use (lrd_cache.h).

@@ -13,14 +13,20 @@ import CLarder
   /// last reference, and would then have to be released through ``Cache/Options/release`` too, and
   /// waited for there.
   let lends: Bool
-  /// Whether to store the value after all, if nothing is stored for its key. `nil` if it is stored
-  /// in any case. Runs under the shard's lock.
-  let isWanted: (() -> Bool)?
+  /// Whether to store the value after all in place of `old`. `tookOut`: an earlier round of this
+  /// insertion has taken out the old entry. `nil` if it is stored in any case. Runs under the
+  /// shard's lock.
+  let isWanted: ((_ old: UnsafeMutablePointer<lrd_entry>?, _ tookOut: Bool) -> Bool)?
+  /// Whether it was not.
+  fileprivate(set) var gaveUp = false
   /// The entry, and the lane that has it on loan, from its publication to ``Cache/endLending(_:)``.
   /// Whatever becomes of the entry meanwhile, its value is there.
   fileprivate(set) var lent: (entry: UnsafeMutablePointer<lrd_entry>, lane: OpaquePointer)?
 
-  init(moment: UInt64, ages: AgeCounter?, lends: Bool, isWanted: (() -> Bool)? = nil) {
+  init(
+    moment: UInt64, ages: AgeCounter?, lends: Bool,
+    isWanted: ((UnsafeMutablePointer<lrd_entry>?, Bool) -> Bool)? = nil
+  ) {
     self.moment = moment
     self.ages = ages
     self.lends = lends
@@ -42,15 +48,19 @@ extension Cache {
     return lrd_loans_left(lane) > 0
   }
 
-  /// Prepares an entry that is about to be published in place of `old`. Returns false if it should
-  /// not be. The shard's lock is held, so whoever unlinks the entry does so when its loan is
-  /// visible.
+  /// Prepares an entry that is about to be published in place of `old`, or of one that this
+  /// insertion `tookOut`. Returns false if it should not be. The shard's lock is held, so whoever
+  /// unlinks the entry does so when its loan is visible.
   @usableFromInline @inline(never)
   func prepareLocked(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ old: UnsafeMutablePointer<lrd_entry>?,
-    _ shard: OpaquePointer, _ lane: OpaquePointer?, _ storage: UnsafeMutablePointer<Storage>
+    _ shard: OpaquePointer, _ lane: OpaquePointer?, _ storage: UnsafeMutablePointer<Storage>,
+    tookOut: Bool
   ) -> Bool {
-    if let isWanted = storage.pointee.isWanted, old != nil || !isWanted() { return false }
+    if let isWanted = storage.pointee.isWanted, !isWanted(old, tookOut) {
+      storage.pointee.gaveUp = true
+      return false
+    }
     if let ages = storage.pointee.ages {
       entry.age(of: Layout.self).initialize(to: ages.next())
     }
