@@ -5,8 +5,8 @@ extension Cache {
   ///
   ///     if images[key] == nil && images.wasEvicted(key) { metrics.tooSmall += 1 }
   ///
-  /// The answer is false if the key has a value, never had one, or was removed by name. The cache
-  /// must have been created with ``Options/rememberedEvictions``; the call traps otherwise.
+  /// The answer is false if the key has a value, never had one, or was removed by name, and always
+  /// in a cache that was created without ``Options/rememberedEvictions``.
   ///
   /// The cache remembers about that many evicted keys, the most recent ones, and forgets some 2 %
   /// of them early. It takes a key that was never evicted for an evicted one in fewer than 2 of a
@@ -16,9 +16,7 @@ extension Cache {
   ///
   /// - Complexity: O(1). Takes no lock, except where ``contains(_:)`` does.
   public func wasEvicted(_ key: Key) -> Bool {
-    guard let evictions = extras?.evictions else {
-      stop("wasEvicted needs a cache created with rememberedEvictions")
-    }
+    guard let evictions = extras?.evictions else { return false }
     return evictions.contains(hasher.hash(key)) && !contains(key)
   }
 }

@@ -120,13 +120,28 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
   /// A key or group that does not equal itself would be added again and again, so it has no group.
   private static func canFind(_ key: Key, _ group: Group) -> Bool { key == key && group == group }
 
+  /// A group as callers name it: an integer literal is an `Int` where the type of the groups is not
+  /// known.
+  private static func group(_ name: Any) -> Group? {
+    if let group = name as? Group { return group }
+    guard let number = name as? any BinaryInteger, let type = Group.self as? any BinaryInteger.Type
+    else { return nil }
+    return exactly(number, type) as? Group
+  }
+
+  private static func exactly<Number: BinaryInteger>(
+    _ number: any BinaryInteger, _ type: Number.Type
+  ) -> Any? {
+    Number(exactly: number)
+  }
+
   override func keys(in group: Any) -> [Key]? {
-    guard let group = group as? Group else { return nil }
+    guard let group = Self.group(group) else { return nil }
     return groups.withLock { $0[group]?.keys ?? [] }
   }
 
   override func count(in group: Any) -> Int? {
-    guard let group = group as? Group else { return nil }
+    guard let group = Self.group(group) else { return nil }
     return groups.withLock { $0[group]?.count ?? 0 }
   }
 
