@@ -36,26 +36,32 @@ static larder_status status_of(lrd_result result) {
 /// Publishes the entry; on any failure it remains the caller's.
 static larder_status publish(writing *write) {
   lrd_cache *core = write->cache->core;
-  lrd_shard *shard = lrd_cache_shard(core, write->key.hash);
-  lrd_result result = LRD_AGAIN;
-  while (result == LRD_AGAIN) {
-    // Out of the lock: this may be the last pin of what an earlier round has seen.
-    if (!write->insertion.replaced) drop_old(write);
-    lrd_insertion_begin(core, write->lane, shard, write->key.hash);
+  uint64_t hash = write->key.hash;
+  lrd_shard *shard = lrd_cache_shard(core, hash);
+  if (write->only_present) {
+    lrd_insertion_begin(core, write->lane, shard, hash);
+  } else if (lrd_insertion_try(core, write->lane, shard, write->entry, hash)) {
+    return LARDER_OK;
+  }
+  lrd_insertion *insertion = &write->insertion;
+  for (;;) {
     lrd_entry *old = lrdc_find_locked(write->cache, shard, &write->key);
-    if (write->only_present && !old && !write->insertion.replaced) {
-      lrd_insertion_abandon(core, shard, &write->insertion);
+    if (write->only_present && !old && !insertion->replaced) {
+      lrd_insertion_abandon(core, shard, insertion);
       return LARDER_NOT_FOUND;
     }
-    if (write->wants_old && old && !write->insertion.replaced) {
+    if (write->wants_old && old && !insertion->replaced) {
       write->old = lrdc_value_of(old);
       lrdc_value_pin(write->old);
     }
-    result = lrd_insertion_finish(core, write->lane, shard, &write->insertion, write->entry, old,
-                                  write->key.hash);
+    lrd_result result =
+        lrd_insertion_finish(core, write->lane, shard, insertion, write->entry, old, hash);
+    // Out of the lock: this may be the last pin of what this round has seen.
+    bool failed = result == LRD_AGAIN || result == LRD_OUT_OF_MEMORY;
+    if (failed && !insertion->replaced) drop_old(write);
+    if (result != LRD_AGAIN) return status_of(result);
+    lrd_insertion_begin(core, write->lane, shard, hash);
   }
-  if (result == LRD_OUT_OF_MEMORY && !write->insertion.replaced) drop_old(write);
-  return status_of(result);
 }
 
 /// Makes an entry of key and value that is not yet published.

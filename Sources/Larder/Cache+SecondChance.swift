@@ -48,8 +48,10 @@ extension Cache {
     extras.groups?.willStore(key)
     var insertion = lrd_insertion()
     var newer: Value?
+    let shard = lrd_cache_shard(core, hash)
+    lrd_insertion_begin(core, lane, shard, hash)
     let result = publish(
-      entry, key, hash, lrd_cache_shard(core, hash), lane, &insertion, replaced: &newer,
+      entry, key, hash, shard, lane, &insertion, replaced: &newer,
       with: &storage)
     let isStored = InsertionOutcome(result).isStored
     if !isStored {

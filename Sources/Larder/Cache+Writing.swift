@@ -136,6 +136,22 @@ extension Cache {
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: consume value)
     lrd_entry_describe(entry, hash, cost.map(UInt64.init) ?? lrd_cache_default_cost(core))
+    // Where something is to be done under the lock, only the long way does it.
+    if storage == nil {
+      if lrd_insertion_try(core, lane, shard, entry, hash) { return .inserted }
+    } else {
+      lrd_insertion_begin(core, lane, shard, hash)
+    }
+    return storeSlowly(entry, key, hash, shard, lane, replaced: replaced, with: storage)
+  }
+
+  /// Stores an entry that cannot go the short way. The shard is locked.
+  @inlinable @inline(never)
+  func storeSlowly(
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64, _ shard: OpaquePointer,
+    _ lane: OpaquePointer?, replaced: UnsafeMutablePointer<Value?>?,
+    with storage: UnsafeMutablePointer<Storage>?
+  ) -> InsertionOutcome {
     var insertion = lrd_insertion()
     let result = publish(
       entry, key, hash, shard, lane, &insertion, replaced: replaced, with: storage)
@@ -149,18 +165,15 @@ extension Cache {
   }
 
   /// Stores an entry in as many rounds as that takes, and copies the value of the entry it finds
-  /// to `replaced`. The result is `LRD_AGAIN` if `storage` gave up: then nothing is stored.
+  /// to `replaced`. The result is `LRD_AGAIN` if `storage` gave up: then nothing is stored. The
+  /// shard is locked for the first round.
   @inlinable @inline(__always)
   func publish(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64, _ shard: OpaquePointer,
     _ lane: OpaquePointer?, _ insertion: inout lrd_insertion,
     replaced: UnsafeMutablePointer<Value?>?, with storage: UnsafeMutablePointer<Storage>?
   ) -> lrd_result {
-    var result = LRD_AGAIN
-    while result == LRD_AGAIN {
-      // Not under the lock: the copy that an earlier round made may be the last reference.
-      if !insertion.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
-      lrd_insertion_begin(core, lane, shard, hash)
+    while true {
       let old = findLocked(key, hash, shard)
       if !insertion.replaced, let replaced, let old {
         replaced.pointee = old.value(of: Layout.self).pointee
@@ -170,8 +183,11 @@ extension Cache {
         lrd_insertion_abandon(core, shard, &insertion)
         return LRD_AGAIN
       }
-      result = lrd_insertion_finish(core, lane, shard, &insertion, entry, old, hash)
+      let result = lrd_insertion_finish(core, lane, shard, &insertion, entry, old, hash)
+      if result != LRD_AGAIN { return result }
+      // Not under the lock: the copy that this round made may be the last reference.
+      if !insertion.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
+      lrd_insertion_begin(core, lane, shard, hash)
     }
-    return result
   }
 }

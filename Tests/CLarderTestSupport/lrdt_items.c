@@ -58,8 +58,6 @@ static const char *check_place(lrd_table *root, lrdt_item *item) {
   lrd_cell cell;
   bool found = lrd_table_find_locked(root, item->entry, item->hash, &cell);
   if (found != item->present) return "lrd_table_find_locked";
-  if (lrd_table_holds_locked(root, item->entry, item->hash) != item->present)
-    return "lrd_table_holds_locked";
   if (!found) return NULL;
   uint64_t word = atomic_load_explicit(cell.cell, memory_order_relaxed);
   if (lrd_table_entry(word) != item->entry || word >> LRD_ADDRESS_BITS != lrd_table_tag(item->hash))

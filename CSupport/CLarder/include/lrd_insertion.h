@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_insertion.h — stores one entry within the limits.
  *
- *   lrd_insertion_begin()     locks the shard
- *     the caller looks for its key with lrd_shard_matches_locked()
+ *   lrd_insertion_try()       true: the entry is stored, and that is all
+ *     or lrd_insertion_begin()
+ *   the shard is locked: the caller looks for its key with lrd_shard_matches_locked()
  *   lrd_insertion_finish()    stores or refuses, and unlocks; or lrd_insertion_abandon()
  *   the caller ends the insertion's `garbage` (lrd_garbage.h)
+ *
+ * THE SHORT WAY is that of most insertions: no entry has the key's hash, there is room, and the
+ * table is at ease. Keys need no comparison then, nothing is removed, and no memory is missing.
  *
  * AGAIN means that the insertion had to unlock: to allocate, or to take room from another shard.
  * The entry is not stored, and the caller starts over with lrd_insertion_begin(). The value that it
@@ -44,6 +48,11 @@ static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lan
   lrd_shard_enter(cache, lane, shard);
   if (shard->full) lrd_insertion_prefetch_locked(cache, shard, hash);
 }
+
+/// Goes the short way if it can: true when `entry` is stored. Otherwise nothing has changed, and the
+/// shard is locked as by lrd_insertion_begin().
+bool lrd_insertion_try(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
+                       lrd_entry *entry, uint64_t hash) LRD_TRY_ACQUIRE(false, shard->lock);
 
 /// Publishes `entry`, in place of `old` if there is one, within the limits; unlocks. The entry
 /// stays the caller's, except after INSERTED and REPLACED.

@@ -66,7 +66,7 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
   if (LRD_LIKELY(bits)) {
-    int index_in_bucket = __builtin_ctz(bits) / 4;
+    int index_in_bucket = __builtin_ctz(bits);
     _Atomic(uint64_t) *cell = &bucket->cells[index_in_bucket];
     uint64_t word = atomic_load_explicit(cell, memory_order_acquire);
     entry = lrd_table_entry(word);

@@ -88,7 +88,18 @@ static inline uint64_t lrd_shard_count_locked(const lrd_shard *shard) LRD_REQUIR
   return shard->count;
 }
 
-/// Links a new entry and publishes it. The caller has reserved room for it.
+/// Puts a new entry into order and sums. The caller has reserved room for it, and publishes it in
+/// the table.
+static inline void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry)
+    LRD_REQUIRES(shard->lock) {
+  uint32_t id = entry->prev;
+  entry->state = LRD_ENTRY_LINKED;
+  shard->policy->insert(&shard->order, shard->pool, entry, id);
+  shard->count++;
+  shard->cost += entry->cost;
+}
+
+/// The same, and publishes it.
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
@@ -153,11 +164,11 @@ static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t ha
   return (lrd_matches){.table = table, .bucket = bucket, .hash = hash, .bits = bits};
 }
 
-/// The next entry of the walk; NULL at the end.
+/// The next entry of the walk; NULL at the end. Then `bucket` is the last one of the chain.
 static inline lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches) {
   for (;;) {
     while (matches->bits) {
-      int cell = __builtin_ctz(matches->bits) / 4;
+      int cell = __builtin_ctz(matches->bits);
       matches->bits &= matches->bits - 1;
       lrd_entry *entry = lrd_table_entry(LRD_LOAD(&matches->bucket->cells[cell]));
       if (lrd_entry_may_match(entry, matches->hash)) return entry;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_table.h — a shard's hash table: 64-byte buckets of tagged entry pointers, moved bit by bit.
- *
- *   bucket   [ cell 0 | … | cell 6 | link ]        one cache line
- *   cell     [ tag:16 | entry address:48 ]         0 when empty
- *   link     [ MOVED:1 | version:35 | overflow:28 ] overflow = number of the next bucket + 1, or 0
+/* lrd_table.h — a shard's hash table: buckets of entry pointers (lrd_bucket.h), moved bit by bit.
  *
  * A miss normally reads one line and no entry. A hit reads one line, the line of its hints if there
  * are any, and one entry. The bucket of a hash is the high half of its upper 48 bits times the
@@ -36,28 +32,14 @@
  *                  readable, `references` always */
 #pragma once
 
-#include "lrd_entry.h"
+#include "lrd_bucket.h"
 #include "lrd_lock.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #pragma clang assume_nonnull begin
 
-#define LRD_BUCKET_CELLS 7
 /// Entries per bucket at which a table grows: one bucket in eight then has an overflow bucket.
 #define LRD_TABLE_LOAD 5
 #define LRD_OVERFLOW_CHUNKS 24
-
-#define LRD_LINK_MOVED ((uint64_t)1 << 63)
-#define LRD_LINK_OVERFLOW (((uint64_t)1 << 28) - 1)
-#define LRD_LINK_VERSION ((uint64_t)1 << 28)
-
-typedef struct lrd_bucket {
-  _Alignas(64) _Atomic(uint64_t) cells[LRD_BUCKET_CELLS];
-  _Atomic(uint64_t) link;
-} lrd_bucket;
 
 /// Where one reference of the entries of a bucket leads, as addresses in units of 16 bytes: the
 /// lower 32 bits for each cell, and the upper 32 bits, which a program's objects mostly share.
@@ -88,49 +70,8 @@ typedef struct lrd_table {
 /// The table of an empty shard: one empty bucket, shared by all, never written.
 extern lrd_table lrd_table_empty;
 
-LRD_INLINE uint64_t lrd_table_tag(uint64_t hash) LRD_NONBLOCKING {
-  return (hash & 0xffff) | 1;
-}
-
-LRD_INLINE uint64_t lrd_table_word(const lrd_entry *entry, uint64_t tag) LRD_NONBLOCKING {
-  return tag << LRD_ADDRESS_BITS | (uint64_t)(uintptr_t)entry;
-}
-
-LRD_INLINE lrd_entry *lrd_table_entry(uint64_t word) LRD_NONBLOCKING {
-  return (lrd_entry *)(uintptr_t)(word & LRD_ADDRESS_MASK);
-}
-
 LRD_INLINE uint64_t lrd_table_index(const lrd_table *table, uint64_t hash) LRD_NONBLOCKING {
   return (uint64_t)(((unsigned __int128)(hash & ~(uint64_t)0xffff) * table->buckets) >> 64);
-}
-
-#if defined(__SSE2__)
-/// Compares two cells with `tags`. Written as an instruction because C has no vector load for
-/// memory that others store to atomically; the processor reads each aligned cell in one piece.
-LRD_INLINE __m128i lrd_match_pair(const lrd_bucket *bucket, int pair,
-                                  __m128i tags) LRD_NONBLOCKING {
-  const __m128i *pairs = (const __m128i *)(const void *)bucket;
-  __asm__ volatile("pcmpeqw %1, %0" : "+x"(tags) : "m"(pairs[pair]));
-  return tags;
-}
-#endif
-
-/// Bit 4 * cell + 3 is set for each cell whose tag is `tag`. The cells may change meanwhile.
-LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD_NONBLOCKING {
-#if defined(__SSE2__)
-  __m128i tags = _mm_set1_epi16((short)tag);
-  __m128i low = _mm_packs_epi16(lrd_match_pair(bucket, 0, tags), lrd_match_pair(bucket, 1, tags));
-  __m128i high = _mm_packs_epi16(lrd_match_pair(bucket, 2, tags), lrd_match_pair(bucket, 3, tags));
-  uint32_t bits = (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
-  return bits & 0x08888888u;
-#else
-  uint32_t bits = 0;
-  for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-    uint64_t word = LRD_LOAD(&bucket->cells[i]);
-    bits |= (uint32_t)((word >> LRD_ADDRESS_BITS) == tag) << (4 * i + 3);
-  }
-  return bits;
-#endif
 }
 
 /// Overflow bucket `number` (from 0), which a link that the caller has read names.
@@ -209,32 +150,45 @@ static inline lrd_table *lrd_table_home_locked(lrd_table *root, uint64_t hash) {
 /// Finds the cell that holds `entry`. False when it is not linked: then `entry` is not touched.
 bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash, lrd_cell *found);
 
-/// True when a cell holds `entry`, which is not touched. Faster than lrd_table_find_locked(), but
-/// needs the whole hash.
-static inline bool lrd_table_holds_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
-  lrd_table *table = lrd_table_home_locked(root, hash);
-  lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
-  for (; bucket; bucket = lrd_table_next_bucket(table, bucket)) {
-    for (uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash)); bits; bits &= bits - 1) {
-      if (lrd_table_entry(LRD_LOAD(&bucket->cells[__builtin_ctz(bits) / 4])) == entry) return true;
-    }
+/// Stores the hints of an entry's references, if `cell` is in a main bucket.
+void lrd_table_hint(lrd_table *table, const _Atomic(uint64_t) *cell, const lrd_entry *entry);
+
+/// Stores an entry in a cell, after its hints. Release: readers load the cell (acquire) and see
+/// what was written to the entry. A reader still in an older chain with this bucket may find it,
+/// too.
+LRD_INLINE void lrd_table_publish(lrd_table *table, _Atomic(uint64_t) *cell, uint64_t word) {
+  if (table->hints) lrd_table_hint(table, cell, lrd_table_entry(word));
+  atomic_store_explicit(cell, word, memory_order_release);
+}
+
+/// lrd_table_add_locked() in a new overflow bucket.
+void lrd_table_extend_locked(lrd_table *table, lrd_bucket *last, uint64_t word);
+
+/// Publishes an entry at the end of a chain, whose last bucket is `last`. (Only that one has empty
+/// cells.) The table must have a free overflow bucket.
+LRD_INLINE void lrd_table_add_locked(lrd_table *table, lrd_bucket *last, uint64_t word) {
+  uint32_t empty = lrd_bucket_match(last, 0);
+  if (LRD_UNLIKELY(!empty)) {
+    lrd_table_extend_locked(table, last, word);
+  } else {
+    lrd_table_publish(table, &last->cells[__builtin_ctz(empty)], word);
   }
-  return false;
 }
 
 /// Publishes `entry`. The table that the hash belongs in must have a free overflow bucket.
 void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash);
 
-/// Publishes `entry` in the cell that was found, in place of the entry there.
-void lrd_table_replace_locked(const lrd_cell *found, lrd_entry *entry, uint64_t hash);
+/// Publishes `entry` in the cell of `old`. False when `old` is not linked.
+bool lrd_table_replace_locked(lrd_table *root, const lrd_entry *old, lrd_entry *entry,
+                              uint64_t hash);
 
-/// Removes the entry of the cell that was found and fills the hole from the end of the chain.
-void lrd_table_remove_locked(lrd_cell *found);
+/// Removes `entry` and fills the hole from the end of the chain. False when it is not linked.
+bool lrd_table_remove_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash);
 
 /// Moves the next bucket of `root` to `next`. False when `next` has too few free overflow buckets.
 bool lrd_table_move_bucket_locked(lrd_table *root);
 
-/// The number of entries in the chain of bucket `index`, for checks and for moving.
+/// The number of entries in the chain of bucket `index`, for checks.
 uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index);
 
 #pragma clang assume_nonnull end

@@ -114,12 +114,13 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_entry *linked[LRD_BATCH_MOST];
   uint32_t hits = 0, kept = 0;
   lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_cell cell;
   bool sound = !cache->shard_mask && lane->sound_at == shard->unlinked;
   for (uint32_t i = 0; i < lane->touches; i++) {
     lrd_touch touch = lane->touch[i];
     if (LRD_UNLIKELY(lrd_cache_shard(cache, touch.hash) != shard)) {
       lane->touch[kept++] = touch;
-    } else if (sound || lrd_table_holds_locked(root, touch.entry, touch.hash)) {
+    } else if (sound || lrd_table_find_locked(root, touch.entry, touch.hash, &cell)) {
       linked[hits++] = touch.entry;
     }
   }

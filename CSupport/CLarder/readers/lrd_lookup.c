@@ -18,7 +18,7 @@ static lrd_search search(lrd_shard *shard, lrd_table *root, lrd_table *table, lr
   uint64_t next = link;
   for (;;) {
     for (uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash)); bits; bits &= bits - 1) {
-      _Atomic(uint64_t) *cell = &bucket->cells[__builtin_ctz(bits) / 4];
+      _Atomic(uint64_t) *cell = &bucket->cells[__builtin_ctz(bits)];
       uint64_t word = atomic_load_explicit(cell, memory_order_acquire);
       lrd_entry *entry = lrd_table_entry(word);
       if (!entry) return LRD_DISTURBED;

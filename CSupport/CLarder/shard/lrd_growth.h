@@ -21,6 +21,13 @@ bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
 /// Tells the shard and its policy their share of the limits.
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) LRD_REQUIRES(shard->lock);
 
+/// True when another entry needs no preparation, whatever its hash.
+static inline bool lrd_growth_is_at_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  const lrd_history *history = &shard->order.history;
+  return shard->count < shard->at_ease && history->wanted == history->bytes &&
+         lrd_table_overflow_left_locked(lrd_shard_root_locked(shard));
+}
+
 /// lrd_growth_prepare_locked() when memory may be missing.
 bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock);
@@ -29,10 +36,7 @@ bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply 
 /// table. Uses the `supply`. False when memory is missing: unlock, fetch the supply and call again.
 static inline bool lrd_growth_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock) {
-  lrd_table *root = lrd_shard_root_locked(shard);
-  const lrd_history *history = &shard->order.history;
-  bool at_ease = shard->count < shard->at_ease && history->wanted == history->bytes &&
-                 supply->given == LRD_SUPPLY_NONE && lrd_table_overflow_left_locked(root);
+  bool at_ease = lrd_growth_is_at_ease_locked(shard) && supply->given == LRD_SUPPLY_NONE;
   return LRD_LIKELY(at_ease) || lrd_growth_prepare_slow_locked(shard, hash, supply);
 }
 

@@ -45,21 +45,16 @@ void lrd_shard_close(lrd_shard *shard) {
 }
 
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash) {
-  uint32_t id = entry->prev;
-  entry->state = LRD_ENTRY_LINKED;
-  shard->policy->insert(&shard->order, shard->pool, entry, id);
-  shard->count++;
-  shard->cost += entry->cost;
+  lrd_shard_admit_locked(shard, entry);
   lrd_table_insert_locked(lrd_shard_root_locked(shard), entry, hash);
 }
 
 void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason,
                              lrd_chain *removed) {
-  lrd_cell cell;
-  uint64_t hash = lrd_entry_hash48(entry);
-  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), entry, hash, &cell);
+  bool found =
+      lrd_table_remove_locked(lrd_shard_root_locked(shard), entry, lrd_entry_hash48(entry));
   LRD_ASSERT(found);
-  if (found) lrd_table_remove_locked(&cell);
+  (void)found;
   if (entry->state == LRD_ENTRY_LINKED) {
     bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
     entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, evicted);
@@ -84,9 +79,6 @@ void lrd_shard_restore_locked(lrd_shard *shard, lrd_entry *entry) {
 
 void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
                               lrd_chain *removed) {
-  lrd_cell cell;
-  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), old, hash, &cell);
-  LRD_ASSERT(found);
   uint32_t id = entry->prev;
   entry->state = LRD_ENTRY_LINKED;
   if (old->state == LRD_ENTRY_DISPLACED) {
@@ -99,7 +91,9 @@ void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry
   shard->unlinked++;
   old->state = LRD_REMOVED_REPLACED;
   lrd_chain_add(removed, old);
-  if (found) lrd_table_replace_locked(&cell, entry, hash);
+  bool found = lrd_table_replace_locked(lrd_shard_root_locked(shard), old, entry, hash);
+  LRD_ASSERT(found);
+  (void)found;
 }
 
 void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) {

@@ -85,18 +85,17 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
       bool wants = pool->mapped >= pages_before_reserve * largest_page;
       LRD_STORE(&pool->wants_reserve, wants);
     }
-    while (taken < wanted && page->free) {
-      uint32_t id = page->free_head;
-      if (id == LRD_NIL) {
-        id = page->number << pool->page_shift | page->fresh++;
-      } else {
-        lrd_entry *entry = lrd_pool_entry(pool, id);
-        page->free_head = entry->next;
-        LRD_UNPOISON(entry, pool->stride);
-      }
-      page->free--;
-      ids[taken++] = id;
+    uint32_t before = taken, id;
+    for (; taken < wanted && (id = page->free_head) != LRD_NIL; ids[taken++] = id) {
+      lrd_entry *entry = lrd_pool_entry(pool, id);
+      page->free_head = entry->next;
+      LRD_UNPOISON(entry, pool->stride);
     }
+    id = page->number << pool->page_shift | page->fresh;
+    uint32_t fresh = page->slots - page->fresh;
+    for (; taken < wanted && fresh; fresh--) ids[taken++] = id++;
+    page->fresh = page->slots - fresh;
+    page->free -= taken - before;
     if (!page->free) unlink_page(page);
   }
   return taken;

@@ -111,63 +111,51 @@ bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t has
                            lrd_cell *found) {
   found->table = lrd_table_home_locked(root, hash);
   found->head = &found->table->bucket[lrd_table_index(found->table, hash)];
-  for (lrd_bucket *bucket = found->head; bucket;
-       bucket = lrd_table_next_bucket(found->table, bucket)) {
-    for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-      if (lrd_table_entry(LRD_LOAD(&bucket->cells[i])) != entry) continue;
-      found->cell = &bucket->cells[i];
-      return true;
-    }
+  lrd_bucket *bucket = found->head;
+  while (!(found->cell = lrd_bucket_cell_of(bucket, entry))) {
+    bucket = lrd_table_next_bucket(found->table, bucket);
+    if (!bucket) return false;
   }
-  return false;
+  return true;
 }
 
-/// Stores the hints of an entry's references, if `cell` is in a main bucket.
-static void store_hints(lrd_table *table, const _Atomic(uint64_t) *cell, const lrd_entry *entry) {
-  uint64_t index = ((uintptr_t)cell - (uintptr_t)table->bucket) / sizeof(lrd_bucket);
-  if (index >= table->buckets) return;
-  uint32_t count = table->references->count;
-  size_t number = (size_t)(cell - table->bucket[index].cells);
-  for (uint32_t i = 0; i < count; i++) {
-    uint64_t address = lrd_entry_refers_to(entry, table->references->at[i]);
-    lrd_hints *hints = &table->hints[index * count + i];
-    LRD_STORE(&hints->low[number], (uint32_t)(address >> 4));
-    LRD_STORE(&hints->high, (uint32_t)(address >> 36));
+void lrd_table_hint(lrd_table *table, const _Atomic(uint64_t) *cell, const lrd_entry *entry) {
+  uint64_t bytes = (uintptr_t)cell - (uintptr_t)table->bucket;
+  uint64_t index = bytes / sizeof(lrd_bucket), number = bytes / sizeof *cell % 8;
+  if (LRD_UNLIKELY(index >= table->buckets)) return;
+  const lrd_references *references = table->references;
+  lrd_hints *hints = &table->hints[index * references->count];
+  for (uint32_t i = 0; i < references->count; i++) {
+    uint64_t address = lrd_entry_refers_to(entry, references->at[i]);
+    LRD_STORE(&hints[i].low[number], (uint32_t)(address >> 4));
+    LRD_STORE(&hints[i].high, (uint32_t)(address >> 36));
   }
 }
 
-/// Stores an entry in a cell, after its hints. Release: readers load the cell (acquire) and see
-/// what was written to the entry. A reader still in an older chain with this bucket may find it,
-/// too.
-static void publish(lrd_table *table, _Atomic(uint64_t) *cell, uint64_t word) {
-  if (table->hints) store_hints(table, cell, lrd_table_entry(word));
-  atomic_store_explicit(cell, word, memory_order_release);
-}
-
-static void insert_word(lrd_table *table, lrd_bucket *head, uint64_t word) {
-  lrd_bucket *bucket = head;
-  uint32_t empty = lrd_bucket_match(bucket, 0);
-  for (lrd_bucket *next; !empty && (next = lrd_table_next_bucket(table, bucket)); bucket = next) {
-    empty = lrd_bucket_match(next, 0);
-  }
-  if (LRD_LIKELY(empty)) {
-    publish(table, &bucket->cells[__builtin_ctz(empty) / 4], word);
-    return;
-  }
+void lrd_table_extend_locked(lrd_table *table, lrd_bucket *last, uint64_t word) {
   uint64_t overflow;
   lrd_bucket *fresh = take_overflow(table, &overflow);
-  publish(table, &fresh->cells[0], word);
-  relink(bucket, overflow);
+  lrd_table_publish(table, &fresh->cells[0], word);
+  relink(last, overflow);
+}
+
+LRD_INLINE void insert_word(lrd_table *table, uint64_t hash, uint64_t word) {
+  lrd_bucket *last = &table->bucket[lrd_table_index(table, hash)];
+  for (lrd_bucket *next; (next = lrd_table_next_bucket(table, last));) last = next;
+  lrd_table_add_locked(table, last, word);
 }
 
 void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash) {
   lrd_table *table = lrd_table_home_locked(root, hash);
-  lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
-  insert_word(table, head, lrd_table_word(entry, lrd_table_tag(hash)));
+  insert_word(table, hash, lrd_table_word(entry, lrd_table_tag(hash)));
 }
 
-void lrd_table_replace_locked(const lrd_cell *found, lrd_entry *entry, uint64_t hash) {
-  publish(found->table, found->cell, lrd_table_word(entry, lrd_table_tag(hash)));
+bool lrd_table_replace_locked(lrd_table *root, const lrd_entry *old, lrd_entry *entry,
+                              uint64_t hash) {
+  lrd_cell found;
+  if (!lrd_table_find_locked(root, old, hash, &found)) return false;
+  lrd_table_publish(found.table, found.cell, lrd_table_word(entry, lrd_table_tag(hash)));
+  return true;
 }
 
 /// Fills the hole from the end of a chain of several buckets.
@@ -181,7 +169,7 @@ static void remove_from_chain(const lrd_cell *found) {
   uint64_t moved = LRD_LOAD(&last->cells[end]);
   uint64_t overflow = LRD_LOAD(&before->link) & LRD_LINK_OVERFLOW;
   if (found->cell != &last->cells[end]) {
-    publish(found->table, found->cell, moved);
+    lrd_table_publish(found->table, found->cell, moved);
     raise_version(found->head);
   }
   // Readers that load this 0 also see the version raised above.
@@ -194,12 +182,15 @@ static void remove_from_chain(const lrd_cell *found) {
   found->table->overflow_used--;
 }
 
-void lrd_table_remove_locked(lrd_cell *found) {
-  if (LRD_LIKELY(!(LRD_LOAD(&found->head->link) & LRD_LINK_OVERFLOW))) {
-    atomic_store_explicit(found->cell, 0, memory_order_release);
+bool lrd_table_remove_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
+  lrd_cell found;
+  if (!lrd_table_find_locked(root, entry, hash, &found)) return false;
+  if (LRD_LIKELY(!(LRD_LOAD(&found.head->link) & LRD_LINK_OVERFLOW))) {
+    atomic_store_explicit(found.cell, 0, memory_order_release);
   } else {
-    remove_from_chain(found);
+    remove_from_chain(&found);
   }
+  return true;
 }
 
 uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index) {
@@ -218,8 +209,10 @@ bool lrd_table_move_bucket_locked(lrd_table *root) {
   for (int i = 0; root->moved + 1 < root->buckets && i < LRD_BUCKET_CELLS; i++) {
     LRD_PREFETCH(lrd_table_entry(LRD_LOAD(&head[1].cells[i])));
   }
-  uint64_t most = lrd_table_chain_length_locked(root, root->moved) + LRD_BUCKET_CELLS - 1;
-  if (lrd_table_overflow_left_locked(next) < most / LRD_BUCKET_CELLS) return false;
+  // The entries of a chain need no more overflow buckets than the chain has buckets.
+  uint64_t length = 0;
+  for (lrd_bucket *bucket = head; bucket; bucket = lrd_table_next_bucket(root, bucket)) length++;
+  if (lrd_table_overflow_left_locked(next) < length) return false;
   // The last bucket of the successor that a hash of this bucket can belong to.
   unsigned __int128 scaled = (unsigned __int128)(root->moved + 1) * next->buckets;
   uint64_t last = (uint64_t)(scaled / root->buckets);
@@ -229,7 +222,7 @@ bool lrd_table_move_bucket_locked(lrd_table *root) {
       uint64_t word = LRD_LOAD(&bucket->cells[i]);
       if (!word) continue;
       uint64_t hash = lrd_entry_hash48(lrd_table_entry(word));
-      insert_word(next, &next->bucket[lrd_table_index(next, hash)], word);
+      insert_word(next, hash, word);
     }
   }
   store_link(head, LRD_LOAD(&head->link) | LRD_LINK_MOVED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_insertion.c — the steps of lrd_insertion_finish(), begun under the shard's lock:
+/* lrd_insertion.c — the short way, and the steps of lrd_insertion_finish(), begun under the shard's lock:
  *
  *   Step 1. Refuse an entry that costs more than the cost limit. Remove its key's old entry.
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
@@ -25,6 +25,28 @@ void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t 
   lrd_table *root = lrd_shard_root_locked(shard);
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_hash48(victim))]);
   lrd_entry_prefetch_references(victim, &cache->entry_references);
+}
+
+/// After the policy has asked for it, without a lock.
+static LRD_COLD void adjust(lrd_cache *cache) {
+  cache->policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), cache->shard_mask + 1);
+}
+
+bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
+                       uint64_t hash) LRD_UNCHECKED_LOCKS {
+  lrd_insertion_begin(cache, lane, shard, hash);
+  if (LRD_UNLIKELY(!lrd_growth_is_at_ease_locked(shard))) return false;
+  lrd_matches matches = lrd_shard_matches_locked(shard, hash);
+  if (lrd_matches_next_locked(&matches)) return false;
+  if (lrd_budget_exchange(&cache->budget, 0, 0, entry->cost) != LRD_ROOM) return false;
+  lrd_shard_admit_locked(shard, entry);
+  lrd_table_add_locked(matches.table, matches.bucket, lrd_table_word(entry, lrd_table_tag(hash)));
+  shard->counters.insertions++;
+  shard->full = false;
+  bool adjusts = shard->order.adjust;
+  lrd_shard_leave(cache, shard);
+  if (LRD_UNLIKELY(adjusts)) adjust(cache);
+  return true;
 }
 
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
@@ -187,11 +209,9 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
 
   // Step 6. Hand on and unlock.
   lrd_garbage_add_locked(cache, shard, &insertion->garbage, &unlinked);
-  bool adjust = shard->order.adjust;
+  bool adjusts = shard->order.adjust;
   lrd_shard_leave(cache, shard);
   if (supply->given != LRD_SUPPLY_NONE) lrd_supply_drop(supply);
-  if (LRD_UNLIKELY(adjust)) {
-    cache->policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), cache->shard_mask + 1);
-  }
+  if (LRD_UNLIKELY(adjusts)) adjust(cache);
   return old || insertion->replaced ? LRD_REPLACED : LRD_INSERTED;
 }
