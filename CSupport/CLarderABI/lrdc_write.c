@@ -72,7 +72,7 @@ static larder_status prepare(writing *write, const void *data, uint64_t size, ui
   larder_status status = lrdc_value_make(cache, &write->key, data, size, cost, &value);
   if (status != LARDER_OK) return status;
   write->lane = lrdc_lane(cache);
-  write->entry = lrd_slot_take(cache->core, write->lane);
+  write->entry = lrd_slot_take(cache->core, write->lane, cost);
   if (!write->entry) {
     lrdc_value_undo(value);
     return LARDER_OUT_OF_MEMORY;

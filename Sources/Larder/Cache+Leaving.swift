@@ -51,7 +51,7 @@ extension Cache {
     while let entry = next {
       let key = entry.key(of: Layout.self)
       let value = entry.value(of: Layout.self)
-      let cost = Int(clamping: entry.pointee.cost)
+      let cost = Int(clamping: lrd_entry_cost(entry))
       let cause = RemovalCause(state: lrd_entry_get_state(entry))
       if let extras, extras.watchesRemovals {
         extras.didLeave(

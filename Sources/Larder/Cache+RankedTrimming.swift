@@ -17,7 +17,8 @@ extension Cache {
   public func trimCostliest(toCost cost: Int) {
     require(cost >= 0, "cost must not be negative")
     trim(
-      by: { $0.pointee.cost == 0 ? nil : .max - $0.pointee.cost }, until: { totalCost <= cost })
+      by: { lrd_entry_cost($0) == 0 ? nil : .max - lrd_entry_cost($0) },
+      until: { totalCost <= cost })
   }
 
   /// Evicts the entries stored longest ago, used or not, until at most `count` are left.

@@ -38,7 +38,7 @@ extension Cache {
     let secondChance = extras.secondChance!
     let stamp = found.stamp
     let lane = lrd_lane_attach(core)
-    guard let entry = lrd_slot_take(core, lane) else { return found.value }
+    guard let entry = lrd_slot_take(core, lane, UInt64(found.cost)) else { return found.value }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: found.value!)
     lrd_entry_describe(entry, hash, UInt64(found.cost))

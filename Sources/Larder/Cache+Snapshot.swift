@@ -75,7 +75,7 @@ extension Cache {
       copyShard(shard, atMost: n, hottestFirst: hottestFirst) { entry in
         Element(
           key: entry.key(of: Layout.self).pointee, value: entry.value(of: Layout.self).pointee,
-          cost: Int(clamping: entry.pointee.cost))
+          cost: Int(clamping: lrd_entry_cost(entry)))
       }
     }
     let merged = Self.inTurn(parts, atMost: n)

@@ -129,13 +129,14 @@ extension Cache {
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_prefetch(shard, hash)
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
-    guard let entry = lrd_slot_take(core, lane) else {
+    let cost = cost.map(UInt64.init) ?? lrd_cache_default_cost(core)
+    guard let entry = lrd_slot_take(core, lane, cost) else {
       refuse(consume value)
       return .outOfMemory
     }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: consume value)
-    lrd_entry_describe(entry, hash, cost.map(UInt64.init) ?? lrd_cache_default_cost(core))
+    lrd_entry_describe(entry, hash, cost)
     // Where something is to be done under the lock, only the long way does it.
     if storage == nil {
       if lrd_insertion_try(core, lane, shard, entry, hash) { return .inserted }

@@ -101,6 +101,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       entry_alignment: Layout.alignment,
       references: Layout.references,
       observed: onRemoval != nil || extras?.watchesRemovals == true,
+      costed: cost != nil || options.expectsCosts,
       hooks: TypedPairDestroyer<Key, Value>(releaser: extras?.releaser).hooks())
     guard let core = lrd_cache_create(&settings) else {
       stop("no memory for a cache")

@@ -57,6 +57,10 @@ extension Cache {
     /// insertions share.
     public var remembersAge: Bool
 
+    /// Whether entries have room for a cost from the start, as in caches with a total cost limit or
+    /// a cost function. Otherwise each entry stored with a cost takes twice the memory of others.
+    package var expectsCosts = false
+
     /// The seeds of the hash function, see `KeyHasher`; random if `nil`. Policies know evicted keys
     /// by parts of their hashes, so tests of their exact order need hashes that repeat.
     package var hashSeeds: (UInt64, UInt64)?

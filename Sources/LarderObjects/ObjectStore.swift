@@ -18,9 +18,13 @@ final class ObjectStore {
     settings = ObjectCacheSettings()
     let observer = DepartureObserver(settings)
     self.observer = observer
-    cache = Contents(policy: .lru, shards: 1) { key, value, _, cause in
-      observer.observe(key, value, cause)
-    }
+    var options = Contents.Options()
+    // Limits are set later, and costs are given with objects.
+    options.expectsCosts = true
+    cache = Contents(
+      policy: .lru, shards: 1,
+      onRemoval: { key, value, _, cause in observer.observe(key, value, cause) },
+      options: options)
     observer.cache = cache
   }
 

@@ -23,8 +23,13 @@ uint32_t lrdt_lock_word(const lrd_lock *lock) {
 }
 
 lrd_pool *lrdt_pool_create(size_t entry_bytes, size_t alignment) {
+  return lrdt_pool_create_costed(entry_bytes, alignment, false);
+}
+
+lrd_pool *lrdt_pool_create_costed(size_t entry_bytes, size_t alignment, bool costed) {
+  lrd_layout layout = {.bytes = entry_bytes, .alignment = alignment, .costed = costed};
   lrd_pool *pool = aligned_alloc(_Alignof(lrd_pool), sizeof *pool);
-  if (pool && lrd_pool_open(pool, entry_bytes, alignment)) return pool;
+  if (pool && lrd_pool_open(pool, layout)) return pool;
   free(pool);
   return NULL;
 }

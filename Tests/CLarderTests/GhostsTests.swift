@@ -124,16 +124,20 @@ struct ShardGhostsTests {
 
     deinit { order.history.memory?.deallocate() }
 
-    static func entry(_ key: UInt64, _ cost: UInt64) -> lrd_entry {
-      var entry = lrd_entry()
-      lrd_entry_describe(&entry, key << 16, cost)
-      return entry
+    /// Calls `body` with an entry that has room for a cost before it.
+    private static func withEntry<Result>(
+      _ key: UInt64, _ cost: UInt64, _ body: (UnsafeMutablePointer<lrd_entry>) -> Result
+    ) -> Result {
+      withUnsafeTemporaryAllocation(of: lrd_entry.self, capacity: 2) { memory in
+        memory.initialize(repeating: lrd_entry())
+        lrd_entry_describe(memory.baseAddress! + 1, key << 16, cost)
+        return body(memory.baseAddress! + 1)
+      }
     }
 
     /// Adds a ghost, and brings the history that the table then asks for.
     func add(_ key: UInt64, cost: UInt64 = 0, percent: UInt32 = 100) {
-      var entry = Self.entry(key, cost)
-      lrd_ghosts_add_entry(&ghosts, &order, &entry, percent)
+      Self.withEntry(key, cost) { lrd_ghosts_add_entry(&ghosts, &order, $0, percent) }
       if order.history.wanted == order.history.bytes { return }
       order.history.memory?.deallocate()
       order.history.bytes = order.history.wanted
@@ -148,8 +152,7 @@ struct ShardGhostsTests {
     }
 
     func take(_ key: UInt64, cost: UInt64 = 0) -> Bool {
-      var entry = Self.entry(key, cost)
-      return lrd_ghosts_take(&ghosts, &order, &entry)
+      Self.withEntry(key, cost) { lrd_ghosts_take(&ghosts, &order, $0) }
     }
   }
 

@@ -25,27 +25,42 @@ final class CheckedPool {
   var bytes: Int { lrd_pool_bytes(pool) }
   var pages: Int { Int(lrdt_pool_pages(pool)) }
 
+  /// Takes a pair of slots for an entry with a cost, and writes its id there, too.
+  @discardableResult func takeCosted() -> Bool {
+    var id: UInt32 = .max
+    guard lrd_pool_take_costed(pool, &id) else { return false }
+    lrd_entry_describe(lrd_pool_entry(pool, id), 0, UInt64(id) + 1)
+    mark([id])
+    return true
+  }
+
   /// Takes a few slots and writes each slot's id at its ends.
   @discardableResult func take(_ wanted: Int) -> Int {
     var ids = [UInt32](repeating: .max, count: wanted)
     let taken = Int(lrd_pool_take(pool, &ids, UInt32(wanted)))
-    for id in ids[..<taken] {
+    for id in ids[..<taken] { lrd_entry_describe(lrd_pool_entry(pool, id), 0, 0) }
+    mark(ids[..<taken])
+    return taken
+  }
+
+  private func mark(_ ids: ArraySlice<UInt32>) {
+    for id in ids {
       let entry = lrd_pool_entry(pool, id)
       let address = UnsafeMutableRawPointer(entry)
       if !isUsed.insert(id).inserted { fault = "slot \(id) was given out twice" }
       if Int(bitPattern: address) % alignment != 0 { fault = "slot \(id) is at \(address)" }
       used.append(id)
-      entry.pointee.cost = UInt64(id)
+      entry.pointee.hash_mid = id
       (address + stride - 4).storeBytes(of: id, as: UInt32.self)
     }
-    return taken
   }
 
   /// Whether the slot still holds what was written when it was taken.
   func isIntact(_ id: UInt32) -> Bool {
     let entry = lrd_pool_entry(pool, id)
     let end = (UnsafeRawPointer(entry) + stride - 4).load(as: UInt32.self)
-    return end == id && (stride < 32 || entry.pointee.cost == UInt64(id))
+    let cost = lrd_entry_cost(entry)
+    return end == id && entry.pointee.hash_mid == id && (cost == 0 || cost == UInt64(id) + 1)
   }
 
   func give(_ count: Int, choosing choose: (Int) -> Int) {
@@ -145,13 +160,47 @@ struct PoolTests {
     let cache = Cache<Int, Int>()
     let lane = lrd_lane_attach(cache.inside)
     func take(_ count: Int) -> [UnsafeMutablePointer<lrd_entry>] {
-      (0..<count).map { _ in lrd_slot_take(cache.inside, lane)! }
+      (0..<count).map { _ in lrd_slot_take(cache.inside, lane, 0)! }
     }
     // Three refills from the first page, after which the lane has no free slot.
     let slots = take(48)
     for slot in slots[..<40] { lrd_slot_give(cache.inside, lane, slot) }
     // The ring holds 32. At the 33rd its later half has gone to the pool.
     #expect(take(40) == Array(slots[..<16] + slots[32..<40] + slots[16..<32]))
+  }
+
+  @Test("An entry has room for a cost only if its cache expects costs")
+  func roomForCosts() {
+    func strideAndLine(_ bytes: Int, costed: Bool) -> (stride: Int, fits: Bool) {
+      let pool = lrdt_pool_create_costed(bytes, 8, costed)!
+      defer { lrdt_pool_destroy(pool) }
+      let stride = lrdt_pool_stride(pool)
+      var ids = [UInt32](repeating: 0, count: 100)
+      let taken = Int(lrd_pool_take(pool, &ids, 100))
+      let starts = ids[..<taken].map { Int(bitPattern: lrd_pool_entry(pool, $0)) }
+      return (stride, starts.allSatisfy { $0 / 64 == ($0 + bytes - 1) / 64 })
+    }
+    #expect(MemoryLayout<lrd_entry>.size == 16)
+    #expect(strideAndLine(32, costed: false) == (32, true), "two integers: two entries a line")
+    #expect(strideAndLine(64, costed: false) == (64, true))
+    #expect(strideAndLine(32, costed: true).stride == 40)
+  }
+
+  @Test("Pairs of slots and single ones do not overlap", arguments: sizes)
+  func pairs(bytes: Int) {
+    var random = SplitMix64(seed: UInt64(bytes))
+    let pool = CheckedPool(entryBytes: bytes, alignment: 8)
+    let wanted = min(5_000, max(12, 8_000_000 / pool.stride))
+    for _ in 0..<3 {
+      while pool.used.count < wanted {
+        if random.below(3) == 0 { #expect(pool.takeCosted()) } else { pool.take(random.below(4)) }
+        if random.below(4) == 0 { pool.give(2) { random.below($0) } }
+      }
+      #expect(pool.used.allSatisfy(pool.isIntact))
+      pool.give(.max) { random.below($0) }
+      #expect(pool.fault == nil)
+      #expect(pool.bytes <= max(2 << 20, pool.stride + 8_192), "one page of single slots is kept")
+    }
   }
 
   @Test("Takes and gives in any order agree with a set", arguments: 0..<6)

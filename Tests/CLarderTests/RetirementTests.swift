@@ -229,7 +229,7 @@ struct RetirementTests {
     let cache = lrdt_cache_create(1, 48)!
     let lane = lrd_lane_attach(cache)!
     let shard = lrd_cache_shard_at(cache, 0)
-    let entry = lrd_slot_take(cache, lane)!
+    let entry = lrd_slot_take(cache, lane, 100)!
     lrd_entry_describe(entry, 1 << 20, 100)
     var insertion = lrd_insertion()
     lrd_insertion_begin(cache, lane, shard, 1 << 20)

@@ -38,7 +38,7 @@ final class Shelf {
   var present: [Int] { items.indices.filter { items[$0].present } }
 
   func newEntry(_ hash: UInt64) -> UnsafeMutablePointer<lrd_entry> {
-    let entry = lrd_slot_take(cache, lane)!
+    let entry = lrd_slot_take(cache, lane, 0)!
     lrd_entry_describe(entry, hash, 0)
     lrdt_entry_key(entry).pointee = hash
     return entry

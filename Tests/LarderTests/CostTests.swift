@@ -19,6 +19,31 @@ struct CostTests {
     #expect(cache.totalCost == 0)
   }
 
+  @Test("A cache that was made without a cost limit keeps costs, too", arguments: [1, 4])
+  func costsWithoutALimit(shards: Int) {
+    let tracker = LifetimeTracker()
+    let cache = Cache<Int, Tracked>(countLimit: 500, policy: .lru, shards: shards)
+    for round in 0..<3 {
+      for key in 0..<2_000 {
+        let cost = key % 3 == 0 ? nil : key
+        cache.insert(tracker.make(key), forKey: key &* (round + 1) % 3_000, cost: cost)
+      }
+      let elements = cache.snapshot()
+      #expect(elements.allSatisfy { $0.cost == ($0.value.payload % 3 == 0 ? 0 : $0.value.payload) })
+      #expect(cache.totalCost == elements.reduce(0) { $0 + $1.cost })
+      cache.checkInvariants()
+    }
+    let limit = cache.totalCost / 2
+    cache.totalCostLimit = limit
+    #expect(cache.totalCost <= limit && cache.totalCost > limit / 2)
+    cache.removeAll()
+    #expect(cache.totalCost == 0 && tracker.faults.isEmpty)
+    waitUntil("all values are released") {
+      cache.reclaim()
+      return tracker.live == 0
+    }
+  }
+
   @Test("A cost limit evicts the coldest until the sum fits")
   func costLimitEvictsTheColdest() {
     let cache = Cache<Int, Int>(totalCostLimit: 10, policy: .lru)

@@ -17,8 +17,8 @@
 #endif
 #endif
 #ifndef LRD_POISON
-#define LRD_POISON(address, bytes) ((void)0)
-#define LRD_UNPOISON(address, bytes) ((void)0)
+#define LRD_POISON(address, bytes) ((void)(address), (void)(bytes))
+#define LRD_UNPOISON(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
 #pragma clang assume_nonnull begin

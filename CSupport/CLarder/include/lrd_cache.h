@@ -49,6 +49,7 @@ typedef struct lrd_options {
   size_t entry_alignment;
   lrd_references references; // memory that hits and destructions touch: loaded ahead
   bool observed;             // the caller sees removed entries before they go to the limbo
+  bool costed;               // most entries will have a cost (lrd_pool.h); so if costs are limited
   lrd_hooks hooks;
 } lrd_options;
 

@@ -28,7 +28,8 @@ static inline void lrd_chain_add(lrd_chain *chain, lrd_entry *entry) {
   }
   chain->tail = entry;
   chain->count++;
-  chain->cost = chain->cost + entry->cost < chain->cost ? UINT64_MAX : chain->cost + entry->cost;
+  uint64_t cost = chain->cost + lrd_entry_cost(entry);
+  chain->cost = cost < chain->cost ? UINT64_MAX : cost;
 }
 
 static inline lrd_entry *_Nullable lrd_chain_next(lrd_pool *pool, const lrd_entry *entry) {
@@ -42,7 +43,8 @@ static inline lrd_entry *_Nullable lrd_chain_take(lrd_chain *chain, lrd_pool *po
   chain->head = lrd_chain_next(pool, entry);
   if (!chain->head) chain->tail = NULL;
   chain->count--;
-  chain->cost = chain->count && chain->cost > entry->cost ? chain->cost - entry->cost : 0;
+  uint64_t cost = lrd_entry_cost(entry);
+  chain->cost = chain->count && chain->cost > cost ? chain->cost - cost : 0;
   return entry;
 }
 

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_entry.h — the header of one stored pair: [ header | key | value ] in one slot of a pool.
+/* lrd_entry.h — the header of one stored pair, in one slot of a pool.
  *
- * The core knows only the header. Key and value belong to the layer above. It writes them before
+ *   [ … | cost ][ header | key | value … ]
+ *               ▲ the address of the entry
+ *
+ * OPTIONAL FIELDS lie before the header, so that key and value are in the same place with and
+ * without them. Entries that have none pay nothing for them. One bit of the header says whether the
+ * entry has a cost other than 0; only then is there a field for it.
+ *
+ * The core knows the header and what is before it. Key and value belong to the layer above. It writes them before
  * the entry is published and destroys them when no reader can hold the entry; neither changes in
  * between. The fields that a hit touches come last, beside key and value: a hit then seldom needs a
  * second cache line.
@@ -16,7 +23,7 @@
  *                saturating, updates may be lost. It has a byte of its own, because readers store
  *                to it without a lock. Policies that get hits in batches use it freely, under the
  *                lock.
- *   cost         the entry's cost. Written as hash_…. */
+ *   has_cost     there is a cost before the header. Both written as hash_…. Byte: that of `state` */
 #pragma once
 
 #include "lrd_base.h"
@@ -53,13 +60,17 @@ typedef struct lrd_amount {
 typedef struct lrd_entry {
   uint32_t prev;
   uint32_t next;
-  uint64_t cost;
   uint32_t hash_mid;
   uint16_t hash_high;
-  uint8_t state : 4;
+  uint8_t state : 3;
+  uint8_t has_cost : 1;
   uint8_t queue : 4;
   uint8_t policy_bits;
 } lrd_entry;
+_Static_assert(sizeof(lrd_entry) == 16, "two entries of two words fill a cache line");
+
+/// The bytes of a cost before a header.
+#define LRD_COST_BYTES sizeof(uint64_t)
 
 /// The bits of an address. A cell of a table uses the others as a tag (lrd_table.h).
 #define LRD_ADDRESS_BITS 48
@@ -95,6 +106,11 @@ static inline void lrd_entry_prefetch_references(const lrd_entry *entry,
   }
 }
 
+/// The cost.
+LRD_INLINE uint64_t lrd_entry_cost(const lrd_entry *entry) {
+  return LRD_UNLIKELY(entry->has_cost) ? ((const uint64_t *)(const void *)entry)[-1] : 0;
+}
+
 /// Bits 16..63 of the hash, the rest 0: enough to find bucket and shard.
 LRD_INLINE uint64_t lrd_entry_hash48(const lrd_entry *entry) LRD_NONBLOCKING {
   return (uint64_t)entry->hash_high << 48 | (uint64_t)entry->hash_mid << 16;
@@ -105,11 +121,17 @@ LRD_INLINE uint64_t lrd_entry_mixed_hash(const lrd_entry *entry) {
   return lrd_hash_mix(lrd_entry_hash48(entry));
 }
 
-/// Sets the hash and the cost of an entry that is not yet published.
+/// Sets hash and cost of an entry that is not yet published, and clears the rest of its header but
+/// for the links. Its slot must have been taken for an entry of this cost.
 LRD_INLINE void lrd_entry_describe(lrd_entry *entry, uint64_t hash, uint64_t cost) {
-  entry->hash_mid = (uint32_t)(hash >> 16);
-  entry->hash_high = (uint16_t)(hash >> 48);
-  entry->cost = cost;
+  // One store for the second half of the header: all its fields but the hash are 0.
+  uint64_t half = hash >> 16;
+  _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the hash comes first");
+  memcpy(&entry->hash_mid, &half, sizeof half);
+  if (LRD_UNLIKELY(cost)) {
+    entry->has_cost = true;
+    ((uint64_t *)(void *)entry)[-1] = cost;
+  }
 }
 
 /// The state. (Swift would load the whole header for it, and the byte that readers store to.)

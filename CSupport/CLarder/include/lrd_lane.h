@@ -115,29 +115,33 @@ bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane);
 /// out first what it got last.
 void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane);
 
-/// A free slot with its id in `prev`; NULL without memory. `lane` NULL: straight from the pool. Not
-/// while a lock is held.
-static inline lrd_entry *_Nullable lrd_slot_take(lrd_cache *cache, lrd_lane *_Nullable lane) {
-  uint32_t id;
-  if (lane) {
-    if (LRD_UNLIKELY(!lane->free_count) && !lrd_slot_refill(cache, lane)) return NULL;
-    lane->free_count--;
-    id = lane->free[lane->first_free++ % LRD_FREE_SLOTS];
-  } else if (!lrd_pool_take(&cache->pool, &id, 1)) {
-    return NULL;
-  }
+/// The entry of a slot that was taken.
+static inline lrd_entry *lrd_slot_open(lrd_cache *cache, uint32_t id) {
   lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
   entry->prev = id;
   entry->next = LRD_NIL;
-  entry->state = LRD_ENTRY_FREE;
-  entry->policy_bits = 0;
   return entry;
+}
+
+/// lrd_slot_take() straight from the pool.
+lrd_entry *_Nullable lrd_slot_take_slow(lrd_cache *cache, bool costed);
+
+/// A free slot for an entry of this cost, with its id in `prev`; NULL without memory. The caller
+/// describes the entry. `lane` NULL: straight from the pool. Not while a lock is held.
+static inline lrd_entry *_Nullable lrd_slot_take(lrd_cache *cache, lrd_lane *_Nullable lane,
+                                                 uint64_t cost) {
+  bool odd = cost && !cache->pool.costed;
+  if (LRD_UNLIKELY(odd || !lane)) return lrd_slot_take_slow(cache, odd);
+  if (LRD_UNLIKELY(!lane->free_count) && !lrd_slot_refill(cache, lane)) return NULL;
+  lane->free_count--;
+  return lrd_slot_open(cache, lane->free[lane->first_free++ % LRD_FREE_SLOTS]);
 }
 
 /// Takes back a slot whose pair is destroyed.
 static inline void lrd_slot_give(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_entry *entry) {
   uint32_t id = entry->prev;
-  if (!lane) {
+  bool odd = entry->has_cost && !cache->pool.costed;
+  if (LRD_UNLIKELY(odd || !lane)) {
     lrd_pool_give(&cache->pool, &id, 1);
     return;
   }

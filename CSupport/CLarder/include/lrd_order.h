@@ -70,7 +70,7 @@ static inline void lrd_order_add(lrd_order *order, unsigned number, lrd_slots sl
   lrd_queue *queue = &order->queue[number];
   entry->queue = number;
   queue->size.count++;
-  queue->size.cost += entry->cost;
+  queue->size.cost += lrd_entry_cost(entry);
   lrd_list_add_hottest(&queue->list, slots, entry, id);
 }
 
@@ -82,7 +82,7 @@ void lrd_order_add_after(lrd_order *order, unsigned number, lrd_slots slots, uin
 static inline uint32_t lrd_order_remove(lrd_order *order, lrd_slots slots, lrd_entry *entry) {
   lrd_queue *queue = &order->queue[entry->queue];
   queue->size.count--;
-  queue->size.cost -= entry->cost;
+  queue->size.cost -= lrd_entry_cost(entry);
   return lrd_list_remove(&queue->list, slots, entry);
 }
 

@@ -4,9 +4,14 @@
  *   slot id   [ page number | number of the slot in its page ]
  *   page      [ lrd_page | slot 0 | slot 1 | … ]     4 KiB at first, doubling up to 2 MiB
  *
- * All entries of a cache have one size, so slots pack exactly and links cost four bytes. Pages of 2
- * MiB are huge-page extents. Pages whose slots are all free are freed, except one; that one too if
- * there is a reserve page. Threads take and give many slots at a time.
+ * Slots have one size, so they pack exactly and links cost four bytes. Pages of 2 MiB are huge-page
+ * extents. Pages whose slots are all free are freed, except one; that one too if there is a reserve
+ * page. Threads take and give many slots at a time.
+ *
+ * COSTS. In a costed pool each slot has room for a cost before the header. In any other pool an
+ * entry that has a cost takes two slots next to each other: it lies in the second, and its cost at
+ * the end of the first. Such pairs come from pages of their own. So a cache that nobody told about
+ * costs stores them all the same, and its entries without a cost are as small as they can be.
  *
  * THE RESERVE PAGE. The system takes as long for the first touch of a huge page as for thousands of
  * insertions. When a pool with such a page begins to use another one, it therefore wants a
@@ -14,14 +19,14 @@
  * thread make their page themselves.
  *
  * LOCKING
- *   `lock` guards the pages' free lists, the list of pages with room and the reserve page. It is a
+ *   `lock` guards the pages' free lists, the lists of pages with room and the reserve page. It is a
  *   leaf; nothing is allocated or freed under it. Finding an entry by its id needs no lock:
  *   `directory` (release / acquire) and a page's address are written before any of the page's ids
  *   leave the pool, and ids travel between threads only through locks. Outgrown directories are
  *   kept until the pool is closed, because another thread may be reading one. */
 #pragma once
 
-#include "lrd_entry.h"
+#include "lrd_directory.h"
 #include "lrd_lock.h"
 
 #pragma clang assume_nonnull begin
@@ -31,45 +36,53 @@ typedef struct lrd_page {
   struct lrd_page *_Nullable *_Nullable link; // that leads here: `next` of another, or `with_room`
   size_t bytes;
   uint32_t number;
-  uint32_t slots;
-  uint32_t fresh;     // slots from here on were never used
+  uint32_t step;      // slots that an entry takes: 1, or 2 for pairs. The others count entries:
+  uint32_t slots;     // all
+  uint32_t fresh;     // from here on they were never used
   uint32_t free;      // free now: used before, or fresh
-  uint32_t free_head; // chain of free slots by entry->next
+  uint32_t free_head; // chain of free ones by entry->next
 } lrd_page;
 
-typedef struct lrd_directory {
-  struct lrd_directory *_Nullable smaller; // its predecessor
-  uint32_t capacity;
-  char *_Nullable slots[]; // address of slot 0 by page number
-} lrd_directory;
+/// What a slot has room for. More optional fields become members here, and lie before the header.
+typedef struct lrd_layout {
+  size_t bytes; // header, key, value, and what follows them
+  size_t alignment;
+  bool costed;
+} lrd_layout;
 
 typedef struct lrd_pool {
   _Atomic(lrd_directory *) directory;
   size_t stride;
-  size_t first_slot; // bytes from a page's start to slot 0
+  size_t first_slot; // bytes from a page's start to the entry in slot 0
   uint32_t page_shift;
   uint32_t slot_mask;
   size_t alignment;
-  size_t extra; // bytes from an entry's start to what its policy keeps in it
+  size_t prefix; // bytes of a slot before its entry: the optional fields
+  size_t extra;  // bytes from an entry's start to what its policy keeps in it
+  bool costed;
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint32_t pages;       // page numbers given out so far
   uint32_t holes;       // page numbers given back and not in use
-  uint32_t empty_pages; // pages with every slot free
+  uint32_t empty_pages; // pages of single slots, all free
   size_t mapped;        // bytes of all pages
-  lrd_page *_Nullable with_room;
+  lrd_page *_Nullable with_room[2]; // by `step` - 1
   lrd_page *_Nullable reserve;
   _Atomic(bool) wants_reserve; // a hint, relaxed
 } lrd_pool;
 
-/// Makes an empty pool for entries of `entry_bytes` aligned to `alignment`. False without memory.
-bool lrd_pool_open(lrd_pool *pool, size_t entry_bytes, size_t alignment);
+/// Makes an empty pool for such entries. False without memory.
+bool lrd_pool_open(lrd_pool *pool, lrd_layout layout);
 
 /// Frees all pages. No slot may be in use.
 void lrd_pool_close(lrd_pool *pool);
 
 /// Takes up to `wanted` free slots into `ids`; returns how many, 0 without memory. Locks `lock`.
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
+
+/// Takes a pair of slots for an entry with a cost, in a pool that is not costed. False without
+/// memory. Locks `lock`.
+bool lrd_pool_take_costed(lrd_pool *pool, uint32_t *id);
 
 /// True when the background thread should call lrd_pool_prepare().
 LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {
@@ -80,7 +93,7 @@ LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {
 /// `slots_most` slots. True when it has made one. Locks `lock`. One thread at a time may call it.
 bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most);
 
-/// Takes slots back. Frees pages that became empty, but keeps one page empty or in reserve. Locks
+/// Takes slots and pairs back. Frees pages that became empty, but keeps one page empty or in reserve. Locks
 /// `lock`.
 void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count);
 

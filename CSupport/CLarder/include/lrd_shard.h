@@ -96,7 +96,7 @@ static inline void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry)
   entry->state = LRD_ENTRY_LINKED;
   shard->policy->insert(&shard->order, shard->pool, entry, id);
   shard->count++;
-  shard->cost += entry->cost;
+  shard->cost += lrd_entry_cost(entry);
 }
 
 /// The same, and publishes it.

@@ -93,8 +93,10 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   LRD_ASSERT(options->references.count <= LRD_REFERENCES_MOST);
   cache->entry_references = options->references;
   size_t extra = lrd_round_up(options->entry_bytes, 8);
-  if (!open_shards(cache) || !lrd_pool_open(&cache->pool, extra + options->policy->entry_bytes,
-                                            options->entry_alignment)) {
+  lrd_layout layout = {.bytes = extra + options->policy->entry_bytes,
+                       .alignment = options->entry_alignment,
+                       .costed = options->costed || options->cost_limit};
+  if (!open_shards(cache) || !lrd_pool_open(&cache->pool, layout)) {
     close_shards(cache);
     lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
     return NULL;

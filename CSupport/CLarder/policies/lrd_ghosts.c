@@ -126,7 +126,8 @@ static bool is_by_cost(const lrd_order *order) {
 }
 
 static uint64_t weight_of(const lrd_order *order, const lrd_entry *entry) {
-  return is_by_cost(order) && entry->cost ? entry->cost : 1;
+  uint64_t cost = lrd_entry_cost(entry);
+  return is_by_cost(order) && cost ? cost : 1;
 }
 
 /// Asks for another history when this one has too few slots for `most` ghosts, or far too many. An

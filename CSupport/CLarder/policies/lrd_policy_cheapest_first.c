@@ -5,7 +5,7 @@
 #include "lrd_tree.h"
 
 static void cheapest_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
-  lrd_tree_add(order, pool, entry, id, entry->cost);
+  lrd_tree_add(order, pool, entry, id, lrd_entry_cost(entry));
 }
 
 static uint32_t cheapest_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
@@ -16,7 +16,7 @@ static uint32_t cheapest_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
 static uint32_t cheapest_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                                  uint32_t id) {
   uint32_t old_id = lrd_tree_remove(order, pool, old);
-  lrd_tree_add(order, pool, entry, id, entry->cost);
+  lrd_tree_add(order, pool, entry, id, lrd_entry_cost(entry));
   return old_id;
 }
 

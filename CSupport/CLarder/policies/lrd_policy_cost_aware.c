@@ -35,7 +35,8 @@ static void cost_open(lrd_order *order) {
 /// An entry without cost counts as one of cost 1.
 static uint64_t value_of(const lrd_order *order, const lrd_entry *entry, uint16_t uses) {
   const cost_state *state = order->state;
-  return state->age + unit * uses / (entry->cost ? entry->cost : 1);
+  uint64_t cost = lrd_entry_cost(entry);
+  return state->age + unit * uses / (cost ? cost : 1);
 }
 
 static void link(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id, uint16_t uses) {

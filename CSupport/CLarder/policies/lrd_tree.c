@@ -132,7 +132,7 @@ void lrd_tree_add(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t i
   if (smallest) ends->tail = id;
   if (largest) ends->head = id;
   order->queue[0].size.count++;
-  order->queue[0].size.cost += entry->cost;
+  order->queue[0].size.cost += lrd_entry_cost(entry);
   rebalance(order, pool, parent);
 }
 
@@ -143,7 +143,7 @@ uint32_t lrd_tree_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   if (ends->tail == id) ends->tail = neighbour(order, pool, entry, false);
   if (ends->head == id) ends->head = neighbour(order, pool, entry, true);
   order->queue[0].size.count--;
-  order->queue[0].size.cost -= entry->cost;
+  order->queue[0].size.cost -= lrd_entry_cost(entry);
   uint32_t *link = link_to(order, pool, node->parent, id);
   if (entry->prev == LRD_NIL || entry->next == LRD_NIL) {
     uint32_t child = entry->prev == LRD_NIL ? entry->next : entry->prev;
@@ -210,7 +210,7 @@ void lrd_tree_check(const lrd_order *order, lrd_pool *pool) {
     LRD_CHECK(entry->next == LRD_NIL || node_at(pool, entry->next)->parent == id);
     LRD_CHECK(size.count == 0 || !is_before(node->key, key));
     LRD_CHECK(++size.count <= order->queue[0].size.count);
-    size.cost += entry->cost;
+    size.cost += lrd_entry_cost(entry);
     key = node->key;
     id = neighbour(order, pool, entry, false);
   }

@@ -171,6 +171,12 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
 }
 #pragma clang diagnostic pop
 
+lrd_entry *lrd_slot_take_slow(lrd_cache *cache, bool costed) {
+  uint32_t id;
+  bool taken = costed ? lrd_pool_take_costed(&cache->pool, &id) : lrd_pool_take(&cache->pool, &id, 1);
+  return taken ? lrd_slot_open(cache, id) : NULL;
+}
+
 bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane) {
   lane->first_free = 0;
   lane->free_count = lrd_pool_take(&cache->pool, lane->free, LRD_FREE_SLOTS / 2);

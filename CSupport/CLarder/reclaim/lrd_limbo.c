@@ -172,7 +172,7 @@ void lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool, const lrd_reference
     }
     if (LRD_UNLIKELY(is_named(limbo, entry))) {
       limbo->held++;
-      limbo->held_cost += entry->cost;
+      limbo->held_cost += lrd_entry_cost(entry);
       lrd_chain_add(&limbo->fresh, entry);
     } else {
       lrd_chain_add(free, entry);

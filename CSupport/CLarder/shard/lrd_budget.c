@@ -67,7 +67,7 @@ lrd_shortage lrd_budget_excess(lrd_budget *budget, lrd_amount bounds) {
 
 void lrd_budget_release_chain(lrd_budget *budget, lrd_pool *pool, const lrd_chain *unlinked) {
   for (lrd_entry *entry = unlinked->head; entry; entry = lrd_chain_next(pool, entry)) {
-    lrd_budget_release(budget, 1, entry->cost);
+    lrd_budget_release(budget, 1, lrd_entry_cost(entry));
   }
 }
 

@@ -32,7 +32,7 @@ static void check_order(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
     LRD_CHECK(policy->hotter(&shard->order, pool, entry) == before);
     lrd_cell cell;
     LRD_CHECK(lrd_table_find_locked(root, entry, lrd_entry_hash48(entry), &cell));
-    cost += entry->cost;
+    cost += lrd_entry_cost(entry);
     LRD_CHECK(count <= shard->count);
     before = id;
     id = policy->colder(&shard->order, pool, entry);

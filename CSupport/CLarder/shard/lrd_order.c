@@ -6,7 +6,7 @@ void lrd_order_add_after(lrd_order *order, unsigned number, lrd_slots slots, uin
   lrd_queue *queue = &order->queue[number];
   entry->queue = number;
   queue->size.count++;
-  queue->size.cost += entry->cost;
+  queue->size.cost += lrd_entry_cost(entry);
   lrd_list_add_after(&queue->list, slots, colder, entry, id);
 }
 
@@ -47,7 +47,7 @@ uint32_t lrd_queues_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t ha
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id) {
   lrd_queue *queue = &order->queue[old->queue];
-  queue->size.cost += entry->cost - old->cost;
+  queue->size.cost += lrd_entry_cost(entry) - lrd_entry_cost(old);
   entry->queue = old->queue;
   lrd_entry_set_bits(entry, lrd_entry_bits(old));
   uint32_t old_id = lrd_list_replace(&queue->list, lrd_pool_slots(pool), old, entry, id);
@@ -106,7 +106,7 @@ void lrd_queues_check(const lrd_order *order, lrd_pool *pool) {
       LRD_CHECK(entry->queue == i);
       LRD_CHECK(entry->prev == before);
       size.count++;
-      size.cost += entry->cost;
+      size.cost += lrd_entry_cost(entry);
       LRD_CHECK(size.count <= queue->size.count);
       before = id;
       id = entry->next;

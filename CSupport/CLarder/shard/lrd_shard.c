@@ -62,7 +62,7 @@ void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason,
   entry->state = reason;
   shard->count--;
   shard->unlinked++;
-  shard->cost -= entry->cost;
+  shard->cost -= lrd_entry_cost(entry);
   lrd_chain_add(removed, entry);
 }
 
@@ -86,8 +86,8 @@ void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry
   } else {
     old->prev = shard->policy->replace(&shard->order, shard->pool, old, entry, id);
   }
-  shard->cost += entry->cost;
-  shard->cost -= old->cost;
+  shard->cost += lrd_entry_cost(entry);
+  shard->cost -= lrd_entry_cost(old);
   shard->unlinked++;
   old->state = LRD_REMOVED_REPLACED;
   lrd_chain_add(removed, old);

@@ -9,36 +9,32 @@ static const size_t smallest_page = 4096, largest_page = (size_t)2 << 20, page_a
 /// With fewer pages than this a reserve page would be large beside those in use.
 static const size_t pages_before_reserve = 2;
 
+/// The bytes of a page before its slots.
+static size_t page_header(const lrd_pool *pool) {
+  return pool->first_slot - pool->prefix;
+}
+
 static uint32_t slots_in(const lrd_pool *pool, size_t page_bytes) {
-  if (page_bytes < pool->first_slot + pool->stride) return 0;
-  return (uint32_t)((page_bytes - pool->first_slot) / pool->stride);
+  size_t header = page_header(pool);
+  return page_bytes < header ? 0 : (uint32_t)((page_bytes - header) / pool->stride);
 }
 
 static size_t alignment_of_pages(const lrd_pool *pool) {
   return pool->alignment > page_alignment ? pool->alignment : page_alignment;
 }
 
-/// A directory for so many pages, cleared; NULL without memory.
-static lrd_directory *create_directory(uint32_t capacity) {
-  size_t bytes = sizeof(lrd_directory) + capacity * sizeof(char *);
-  lrd_directory *directory = lrd_alloc_zeroed(bytes, _Alignof(lrd_directory));
-  if (directory) directory->capacity = capacity;
-  return directory;
-}
-
-static void free_directory(lrd_directory *directory) {
-  size_t bytes = directory ? sizeof *directory + directory->capacity * sizeof(char *) : 0;
-  lrd_free(directory, bytes, _Alignof(lrd_directory));
-}
-
-bool lrd_pool_open(lrd_pool *pool, size_t entry_bytes, size_t alignment) {
+bool lrd_pool_open(lrd_pool *pool, lrd_layout layout) {
   memset(pool, 0, sizeof *pool);
-  pool->alignment = alignment < 8 ? 8 : alignment;
-  pool->stride = lrd_round_up(entry_bytes, pool->alignment);
-  pool->first_slot = lrd_round_up(sizeof(lrd_page), pool->alignment);
+  pool->alignment = layout.alignment < 8 ? 8 : layout.alignment;
+  pool->costed = layout.costed;
+  pool->prefix = layout.costed ? lrd_round_up(LRD_COST_BYTES, pool->alignment) : 0;
+  pool->stride = lrd_round_up(pool->prefix + layout.bytes, pool->alignment);
+  // At the start of a line: slots that fit in one, and whose size divides it, are then in one.
+  pool->first_slot = lrd_round_up(sizeof(lrd_page), alignment_of_pages(pool)) + pool->prefix;
+  pool->page_shift = 1; // at least one pair
   while (((uint32_t)1 << pool->page_shift) < slots_in(pool, largest_page)) pool->page_shift++;
   pool->slot_mask = ((uint32_t)1 << pool->page_shift) - 1;
-  LRD_STORE(&pool->directory, create_directory(4));
+  LRD_STORE(&pool->directory, lrd_directory_create(4));
   return LRD_LOAD(&pool->directory);
 }
 
@@ -57,17 +53,15 @@ void lrd_pool_close(lrd_pool *pool) {
   for (uint32_t i = 0; i < pool->pages; i++) {
     if (directory->slots[i]) free_page(pool, page_of_slots(pool, directory->slots[i]));
   }
-  for (lrd_directory *smaller; directory; directory = smaller) {
-    smaller = directory->smaller;
-    free_directory(directory);
-  }
+  lrd_directory_destroy_all(directory);
 }
 
 static void link_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock) {
-  page->next = pool->with_room;
-  page->link = &pool->with_room;
+  lrd_page **first = &pool->with_room[page->step - 1];
+  page->next = *first;
+  page->link = first;
   if (page->next) page->next->link = &page->next;
-  pool->with_room = page;
+  *first = page;
 }
 
 static void unlink_page(lrd_page *page) {
@@ -75,12 +69,17 @@ static void unlink_page(lrd_page *page) {
   if (page->next) page->next->link = page->link;
 }
 
-static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
+/// The bytes of an entry's slot, or pair, before it.
+static size_t bytes_before(const lrd_pool *pool, uint32_t step) {
+  return pool->prefix + (step - 1) * pool->stride;
+}
+
+static uint32_t take_locked(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32_t wanted)
     LRD_REQUIRES(pool->lock) {
   uint32_t taken = 0;
-  while (taken < wanted && pool->with_room) {
-    lrd_page *page = pool->with_room;
-    if (page->free == page->slots) {
+  while (taken < wanted && pool->with_room[step - 1]) {
+    lrd_page *page = pool->with_room[step - 1];
+    if (step == 1 && page->free == page->slots) {
       pool->empty_pages--;
       bool wants = pool->mapped >= pages_before_reserve * largest_page;
       LRD_STORE(&pool->wants_reserve, wants);
@@ -89,11 +88,11 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
     for (; taken < wanted && (id = page->free_head) != LRD_NIL; ids[taken++] = id) {
       lrd_entry *entry = lrd_pool_entry(pool, id);
       page->free_head = entry->next;
-      LRD_UNPOISON(entry, pool->stride);
+      LRD_UNPOISON((char *)entry - bytes_before(pool, step), step * pool->stride);
     }
-    id = page->number << pool->page_shift | page->fresh;
+    id = page->number << pool->page_shift | (page->fresh * step + step - 1);
     uint32_t fresh = page->slots - page->fresh;
-    for (; taken < wanted && fresh; fresh--) ids[taken++] = id++;
+    for (; taken < wanted && fresh; fresh--, id += step) ids[taken++] = id;
     page->fresh = page->slots - fresh;
     page->free -= taken - before;
     if (!page->free) unlink_page(page);
@@ -102,29 +101,15 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t *ids, uint32_t wanted)
 }
 
 /// The size the next page should have: as much again as there is, within the bounds.
-static size_t next_page_bytes(const lrd_pool *pool, size_t mapped) {
+static size_t next_page_bytes(const lrd_pool *pool, uint32_t step, size_t mapped) {
   size_t bytes = smallest_page;
   while (bytes < largest_page && (bytes < mapped || slots_in(pool, bytes) < 8)) bytes *= 2;
-  size_t least = pool->first_slot + pool->stride;
+  size_t least = page_header(pool) + step * pool->stride;
   return bytes < least ? least : bytes;
 }
 
-/// Makes room in the directory for a page of this number. Uses the larger directory `*grown` if it
-/// is needed, and sets it to NULL. False when one is needed and missing.
-static bool install_directory_locked(lrd_pool *pool, uint32_t number, lrd_directory **grown)
-    LRD_REQUIRES(pool->lock) {
-  lrd_directory *current = LRD_LOAD(&pool->directory);
-  if (number < current->capacity) return true;
-  if (!*grown || (*grown)->capacity <= number) return false;
-  memcpy((*grown)->slots, current->slots, current->capacity * sizeof(char *));
-  (*grown)->smaller = current;
-  atomic_store_explicit(&pool->directory, *grown, memory_order_release);
-  *grown = NULL;
-  return true;
-}
-
 /// A page in no list yet; NULL without memory. `prefault`: the system provides its memory now.
-static lrd_page *create_page(const lrd_pool *pool, size_t bytes, bool prefault) {
+static lrd_page *create_page(const lrd_pool *pool, uint32_t step, size_t bytes, bool prefault) {
   lrd_page *page = lrd_alloc(bytes, alignment_of_pages(pool));
   if (!page) return NULL;
   if ((uint64_t)(uintptr_t)page >> LRD_ADDRESS_BITS) {
@@ -135,7 +120,8 @@ static lrd_page *create_page(const lrd_pool *pool, size_t bytes, bool prefault) 
   if (prefault) lrd_prefault(page, bytes);
   memset(page, 0, sizeof *page);
   page->bytes = bytes;
-  page->slots = page->free = slots_in(pool, bytes);
+  page->step = step;
+  page->slots = page->free = slots_in(pool, bytes) / step;
   page->free_head = LRD_NIL;
   return page;
 }
@@ -149,7 +135,7 @@ static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock
     uint32_t number = pool->holes ? 0 : pool->pages;
     while (number < pool->pages && LRD_LOAD(&pool->directory)->slots[number]) number++;
     bool numbered = number <= (LRD_NIL >> pool->page_shift) - 1;
-    added = numbered && install_directory_locked(pool, number, &grown);
+    added = numbered && lrd_directory_reaches(&pool->directory, number, &grown);
     if (added) {
       bool reused = number < pool->pages;
       pool->holes -= reused;
@@ -157,32 +143,39 @@ static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock
       page->number = number;
       LRD_LOAD(&pool->directory)->slots[number] = (char *)page + pool->first_slot;
       pool->mapped += page->bytes;
-      pool->empty_pages++;
+      pool->empty_pages += page->step == 1;
       link_page_locked(pool, page);
     }
     lrd_lock_release(&pool->lock);
     if (added || !numbered) break;
-    free_directory(grown);
-    grown = create_directory(2 * (number + 1));
+    lrd_directory_destroy(grown);
+    grown = lrd_directory_create(2 * (number + 1));
     if (!grown) break;
   }
-  free_directory(grown);
+  lrd_directory_destroy(grown);
   if (!added) free_page(pool, page);
   return added;
 }
 
-uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
+static uint32_t take(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32_t wanted) {
   for (;;) {
     lrd_lock_acquire(&pool->lock);
-    uint32_t taken = take_locked(pool, ids, wanted);
+    uint32_t taken = take_locked(pool, step, ids, wanted);
     size_t mapped = pool->mapped;
-    lrd_page *page = taken ? NULL : pool->reserve;
+    lrd_page *page = taken || step > 1 ? NULL : pool->reserve;
     if (page) pool->reserve = NULL;
     lrd_lock_release(&pool->lock);
     if (taken) return taken;
-    if (!page) page = create_page(pool, next_page_bytes(pool, mapped), false);
+    if (!page) page = create_page(pool, step, next_page_bytes(pool, step, mapped), false);
     if (!page || !install_page(pool, page)) return 0;
   }
+}
+
+uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
+  return take(pool, 1, ids, wanted);
+}
+bool lrd_pool_take_costed(lrd_pool *pool, uint32_t *id) {
+  return take(pool, 2, id, 1);
 }
 
 bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
@@ -191,7 +184,7 @@ bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
   size_t mapped = pool->mapped;
   bool wanted = !pool->reserve && !pool->empty_pages && mapped / pool->stride < slots_most;
   lrd_lock_release(&pool->lock);
-  lrd_page *page = wanted ? create_page(pool, next_page_bytes(pool, mapped), true) : NULL;
+  lrd_page *page = wanted ? create_page(pool, 1, next_page_bytes(pool, 1, mapped), true) : NULL;
   if (!page) return false;
   lrd_lock_acquire(&pool->lock);
   LRD_ASSERT(!pool->reserve);
@@ -209,11 +202,13 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
   lrd_entry *entry = lrd_pool_entry(pool, id);
   entry->next = page->free_head;
   entry->state = LRD_ENTRY_FREE;
-  LRD_POISON(entry + 1, pool->stride - sizeof *entry);
+  size_t before = bytes_before(pool, page->step);
+  LRD_POISON((char *)entry - before, before);
+  LRD_POISON(entry + 1, pool->stride - pool->prefix - sizeof *entry);
   page->free_head = id;
   if (page->free++ == 0) link_page_locked(pool, page);
   if (page->free < page->slots) return NULL;
-  if (pool->empty_pages == 0 && !pool->reserve) {
+  if (page->step == 1 && pool->empty_pages == 0 && !pool->reserve) {
     pool->empty_pages = 1;
     return NULL;
   }

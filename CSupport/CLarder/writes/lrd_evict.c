@@ -11,14 +11,14 @@ static void renew_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared)
 /// The entry to evict; NULL when no entry of the shard would help.
 static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared,
                                 bool wants_cost) LRD_REQUIRES(shard->lock) {
-  if (wants_cost && shard->cost == (spared ? spared->cost : 0)) return NULL;
+  if (wants_cost && shard->cost == (spared ? lrd_entry_cost(spared) : 0)) return NULL;
   for (int passed = 0;;) {
     uint32_t id = cache->policy->victim(&shard->order, &cache->pool);
     if (id == LRD_NIL) return NULL;
     lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
     if (entry == spared) {
       lrd_shard_displace_locked(shard, spared);
-    } else if (wants_cost && !entry->cost && passed < LRD_PASSED_OVER_MOST) {
+    } else if (wants_cost && !lrd_entry_cost(entry) && passed < LRD_PASSED_OVER_MOST) {
       passed++;
       cache->policy->pass(&shard->order, &cache->pool, entry);
     } else {

@@ -38,7 +38,7 @@ bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_e
   if (LRD_UNLIKELY(!lrd_growth_is_at_ease_locked(shard))) return false;
   lrd_matches matches = lrd_shard_matches_locked(shard, hash);
   if (lrd_matches_next_locked(&matches)) return false;
-  if (lrd_budget_exchange(&cache->budget, 0, 0, entry->cost) != LRD_ROOM) return false;
+  if (lrd_budget_exchange(&cache->budget, 0, 0, lrd_entry_cost(entry)) != LRD_ROOM) return false;
   lrd_shard_admit_locked(shard, entry);
   lrd_table_add_locked(matches.table, matches.bucket, lrd_table_word(entry, lrd_table_tag(hash)));
   shard->counters.insertions++;
@@ -126,7 +126,7 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
                             lrd_insertion *insertion, lrd_entry *old, lrd_chain *victims,
                             lrd_shortage shortage, bool exhausted) LRD_RELEASE(shard->lock) {
   // To remove an old entry of cost 0 would not help. It stays, if the policy passes over such.
-  bool gives_way = old && (old->cost || !cache->policy->pass);
+  bool gives_way = old && (lrd_entry_cost(old) || !cache->policy->pass);
   if (exhausted && gives_way) {
     // Nothing else here frees cost, and the new entry does not fit beside those of other shards.
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_REPLACED, victims);
@@ -167,7 +167,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
                                 uint64_t hash) {
   // Step 1. Refuse.
   uint64_t cost_limit = lrd_cache_cost_limit(cache);
-  if (cost_limit && entry->cost > cost_limit) return refuse(cache, shard, insertion, old);
+  if (cost_limit && lrd_entry_cost(entry) > cost_limit) return refuse(cache, shard, insertion, old);
 
   // Step 2. Make room in the table.
   lrd_supply *supply = &insertion->supply;
@@ -185,9 +185,9 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
 
   // Step 4. Exchange room.
   lrd_chain unlinked = {0};
-  uint64_t freed = old ? 1 : 0, freed_cost = old ? old->cost : 0;
+  uint64_t freed = old ? 1 : 0, freed_cost = old ? lrd_entry_cost(old) : 0;
   lrd_shortage shortage;
-  while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost, entry->cost)) !=
+  while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost, lrd_entry_cost(entry))) !=
          LRD_ROOM) {
     // Leaves half the range for the next cost, so that the sum cannot overflow.
     bool many = unlinked.count == evictions_per_lock || freed_cost > INT64_MAX;
@@ -195,7 +195,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
       return end_round(cache, lane, shard, insertion, old, &unlinked, shortage, !many);
     }
     freed++;
-    freed_cost += unlinked.tail->cost;
+    freed_cost += lrd_entry_cost(unlinked.tail);
   }
 
   // Step 5. Publish.

@@ -14,7 +14,7 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_amount bou
     lrd_shortage shortage = lrd_budget_excess(&cache->budget, bounds);
     if (shortage == LRD_ROOM) return;
     if (!lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, shortage, victims)) return;
-    lrd_budget_release(&cache->budget, 1, victims->tail->cost);
+    lrd_budget_release(&cache->budget, 1, lrd_entry_cost(victims->tail));
   }
 }
 

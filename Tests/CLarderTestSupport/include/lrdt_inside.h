@@ -16,6 +16,7 @@ uint32_t lrdt_lock_word(const lrd_lock *lock);
 
 /// An empty pool of its own; NULL without memory.
 lrd_pool *_Nullable lrdt_pool_create(size_t entry_bytes, size_t alignment);
+lrd_pool *_Nullable lrdt_pool_create_costed(size_t entry_bytes, size_t alignment, bool costed);
 void lrdt_pool_destroy(lrd_pool *pool);
 size_t lrdt_pool_stride(const lrd_pool *pool);
 /// Page numbers given out so far.
