@@ -38,9 +38,11 @@ static larder_status publish(writing *write) {
   lrd_cache *core = write->cache->core;
   uint64_t hash = write->key.hash;
   lrd_shard *shard = lrd_cache_shard(core, hash);
+  lrd_garbage *garbage = &write->insertion.garbage;
   if (write->only_present) {
     lrd_insertion_begin(core, write->lane, shard, hash);
-  } else if (lrd_insertion_try(core, write->lane, shard, write->entry, hash)) {
+  } else if (lrd_insertion_try(core, write->lane, shard, write->entry, hash, &garbage->free)) {
+    garbage->destroys = garbage->free.head != NULL;
     return LARDER_OK;
   }
   lrd_insertion *insertion = &write->insertion;

@@ -45,6 +45,27 @@ extension Cache {
     }
   }
 
+  /// Destroys what an insertion has freed that went the short way.
+  @inlinable
+  func destroy(_ first: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer) {
+    var next: UnsafeMutablePointer<lrd_entry>? = first
+    while let entry = next {
+      next = lrd_garbage_after(core, entry)
+      entry.value(of: Layout.self).deinitialize(count: 1)
+      entry.key(of: Layout.self).deinitialize(count: 1)
+      lrd_slot_give(core, lane, entry)
+    }
+    if !lrd_garbage_end(lane) { destroyDeferred(lane) }
+  }
+
+  /// Destroys what inner calls have left.
+  @usableFromInline @inline(never)
+  func destroyDeferred(_ lane: OpaquePointer) {
+    var garbage = lrd_garbage()
+    garbage.destroys = true
+    finish(&garbage, lane)
+  }
+
   @usableFromInline @inline(never)
   func report(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64) {
     var next = garbage.removed.head

@@ -139,7 +139,11 @@ extension Cache {
     lrd_entry_describe(entry, hash, cost)
     // Where something is to be done under the lock, only the long way does it.
     if storage == nil {
-      if lrd_insertion_try(core, lane, shard, entry, hash) { return .inserted }
+      var freed = lrd_chain()
+      if lrd_insertion_try(core, lane, shard, entry, hash, &freed) {
+        if let first = freed.head { destroy(first, lane!) }
+        return .inserted
+      }
     } else {
       lrd_insertion_begin(core, lane, shard, hash)
     }

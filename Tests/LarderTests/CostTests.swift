@@ -44,6 +44,30 @@ struct CostTests {
     }
   }
 
+  @Test(
+    "A large cache without an exact order evicts up to eight entries at once, others one",
+    arguments: [EvictionPolicy.adaptive, .lru, .sieve], [1, 4])
+  func evictionsTogether(policy: EvictionPolicy, shards: Int) {
+    let together = policy == .adaptive ? 8 : 1
+    let limit = 5_000 * shards
+    let cache = Cache<Int, Int>(countLimit: limit, policy: policy, shards: shards)
+    var fewest = Int.max
+    for key in 0..<3 * limit {
+      cache[key] = key
+      guard key >= limit else { continue }
+      let count = cache.count
+      fewest = min(fewest, count)
+      if count > limit || count <= limit - together || !cache.contains(key) {
+        Issue.record("\(count) entries after \(key)")
+        return
+      }
+    }
+    #expect(fewest == limit - together + 1)
+    let statistics = cache.statistics
+    #expect(statistics.countLimitEvictions == 3 * limit - cache.count)
+    cache.checkInvariants()
+  }
+
   @Test("A cost limit evicts the coldest until the sum fits")
   func costLimitEvictsTheColdest() {
     let cache = Cache<Int, Int>(totalCostLimit: 10, policy: .lru)

@@ -45,6 +45,8 @@
 
 #define LRD_INLINE static inline __attribute__((always_inline))
 #define LRD_COLD __attribute__((noinline, cold))
+/// Hints for branches. Not for an early return, nor for a block that is mostly entered: compilers
+/// take what an unlikely branch leads to for cold, be it the function's one return.
 #define LRD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define LRD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LRD_PREFETCH(address) __builtin_prefetch((address), 0, 3)

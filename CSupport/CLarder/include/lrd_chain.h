@@ -18,8 +18,8 @@ typedef struct lrd_chain {
   uint64_t cost;
 } lrd_chain;
 
-/// Adds an unlinked entry whose `prev` is its own slot id.
-static inline void lrd_chain_add(lrd_chain *chain, lrd_entry *entry) {
+/// Adds an unlinked entry of this cost whose `prev` is its own slot id.
+static inline void lrd_chain_add_costing(lrd_chain *chain, lrd_entry *entry, uint64_t cost) {
   entry->next = LRD_NIL;
   if (chain->tail) {
     chain->tail->next = entry->prev;
@@ -28,8 +28,11 @@ static inline void lrd_chain_add(lrd_chain *chain, lrd_entry *entry) {
   }
   chain->tail = entry;
   chain->count++;
-  uint64_t cost = chain->cost + lrd_entry_cost(entry);
-  chain->cost = cost < chain->cost ? UINT64_MAX : cost;
+  if (LRD_UNLIKELY(cost)) chain->cost = chain->cost + cost < cost ? UINT64_MAX : chain->cost + cost;
+}
+
+static inline void lrd_chain_add(lrd_chain *chain, lrd_entry *entry) {
+  lrd_chain_add_costing(chain, entry, lrd_entry_cost(entry));
 }
 
 static inline lrd_entry *_Nullable lrd_chain_next(lrd_pool *pool, const lrd_entry *entry) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_garbage.h — the entries that one change has removed, until they are destroyed.
  *
+ * Evictions by the short way of an insertion, which keeps no garbage:
+ *   under the lock     lrd_garbage_is_quiet_locked(), evict, lrd_garbage_retire_locked()
+ *   then               the caller destroys what is free, and calls lrd_garbage_end()
+ * All other changes:
  *   under the lock     lrd_garbage_add_locked()   to the observer, to the limbo, or free at once
  *   observed caches    the caller shows `removed`, then calls lrd_garbage_retire()
  *   then               the caller destroys the entries that lrd_garbage_next() returns, until NULL
@@ -47,6 +51,53 @@ static inline void lrd_garbage_add_locked(lrd_cache *cache, lrd_shard *shard, lr
   lrd_garbage_add_slow_locked(cache, shard, garbage, removed);
 }
 
+/// The bound on the shard's limbo.
+static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_shard *shard)
+    LRD_REQUIRES(shard->lock) {
+  return lrd_limbo_bound(shard->count, lrd_cache_cost_limit(cache));
+}
+
+/// True when lrd_garbage_retire_locked() may retire `most` entries: neither observer nor limbo has
+/// anything else to do with them, and this thread may destroy what is free. None has a cost.
+/// `used`: lrd_limbo_waits_locked().
+static inline bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Nullable lane,
+                                               lrd_shard *shard, bool used, uint32_t most)
+    LRD_REQUIRES(shard->lock) {
+  // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
+  bool free = lane && !lane->destroying && lane->thread->top == lane->thread->hazards;
+  if (!free || cache->observed || shard->cost) return false;
+  // A thread that is alone now empties a limbo from a time with more threads.
+  return !used ||
+         (!lrd_thread_is_solitary() &&
+          lrd_limbo_is_quiet_locked(&shard->limbo, most, lrd_garbage_bound_locked(cache, shard)));
+}
+
+/// Retires entries that were unlinked since lrd_garbage_is_quiet_locked(). Adds those that are free
+/// to `free`: the caller destroys them and then calls lrd_garbage_end(). True when some stay behind
+/// and a visit must be asked for.
+static inline bool lrd_garbage_retire_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
+                                             bool used, lrd_chain *removed, lrd_chain *free)
+    LRD_REQUIRES(shard->lock) {
+  if (!used && lrd_thread_is_solitary()) {
+    *free = *removed;
+    lane->destroying++;
+    return false;
+  }
+  uint32_t count = removed->count;
+  lrd_chain_append(&shard->limbo.fresh, removed);
+  lrd_limbo_take_locked(&shard->limbo, &cache->pool, &cache->entry_references, count, free);
+  lane->destroying += free->head != NULL;
+  return true;
+}
+
+/// Ends the destruction of entries that lrd_garbage_retire_locked() has freed. False when inner
+/// calls have left some: the loop goes on with lrd_garbage_next() and a garbage that `destroys`.
+static inline bool lrd_garbage_end(lrd_lane *lane) {
+  if (LRD_UNLIKELY(lane->deferred)) return false;
+  lane->destroying--;
+  return true;
+}
+
 /// Hands the entries that the observer has seen on to the limbo.
 void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage);
 
@@ -90,11 +141,5 @@ static inline lrd_entry *_Nullable lrd_garbage_next(lrd_cache *cache, lrd_lane *
 
 /// Destroys all free entries, by the hooks, when no call of the layer above is on the stack.
 void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage);
-
-/// The bound on the shard's limbo.
-static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_shard *shard)
-    LRD_REQUIRES(shard->lock) {
-  return lrd_limbo_bound(shard->count, lrd_cache_cost_limit(cache));
-}
 
 #pragma clang assume_nonnull end

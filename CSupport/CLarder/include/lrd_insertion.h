@@ -7,8 +7,9 @@
  *   lrd_insertion_finish()    stores or refuses, and unlocks; or lrd_insertion_abandon()
  *   the caller ends the insertion's `garbage` (lrd_garbage.h)
  *
- * THE SHORT WAY is that of most insertions: no entry has the key's hash, there is room, and the
- * table is at ease. Keys need no comparison then, nothing is removed, and no memory is missing.
+ * THE SHORT WAY is that of most insertions: no entry has the key's hash, the table is at ease, and
+ * there is room, or nothing but the count is short and nobody watches evictions. Keys need no
+ * comparison then, no memory is missing, and what is evicted can be retired at once.
  *
  * AGAIN means that the insertion had to unlock: to allocate, or to take room from another shard.
  * The entry is not stored, and the caller starts over with lrd_insertion_begin(). The value that it
@@ -49,10 +50,12 @@ static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lan
   if (shard->full) lrd_insertion_prefetch_locked(cache, shard, hash);
 }
 
-/// Goes the short way if it can: true when `entry` is stored. Otherwise nothing has changed, and the
-/// shard is locked as by lrd_insertion_begin().
+/// Goes the short way if it can: true when `entry` is stored. The caller then destroys what is in
+/// `freed`, empty at first, and calls lrd_garbage_end() if that was anything. If the answer is
+/// false, nothing has changed, and the shard is locked as by lrd_insertion_begin().
 bool lrd_insertion_try(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
-                       lrd_entry *entry, uint64_t hash) LRD_TRY_ACQUIRE(false, shard->lock);
+                       lrd_entry *entry, uint64_t hash, lrd_chain *freed)
+    LRD_TRY_ACQUIRE(false, shard->lock);
 
 /// Publishes `entry`, in place of `old` if there is one, within the limits; unlocks. The entry
 /// stays the caller's, except after INSERTED and REPLACED.

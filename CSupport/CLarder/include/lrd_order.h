@@ -165,7 +165,6 @@ uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lr
                             uint32_t id);
 /// Moves an entry to the hot end of its queue: `pass`, and `renew` where hits do so.
 void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
-uint32_t lrd_queues_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48);
 uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_hottest(const lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_coldest(const lrd_order *order, lrd_pool *pool);

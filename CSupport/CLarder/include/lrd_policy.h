@@ -90,7 +90,8 @@ typedef struct lrd_policy {
 
   /// Guesses which entry `victim` will name next; LRD_NIL for none. Begins to load the memory for
   /// removing it, for naming the one after it, and for inserting a key with these upper 48 bits of
-  /// the hash, so that cache misses overlap. Changes nothing. NULL: the policy does not guess.
+  /// the hash, so that cache misses overlap. Changes nothing. NULL: what an eviction itself begins
+  /// to load is enough.
   uint32_t (*_Nullable prefetch)(const lrd_order *order, lrd_pool *pool, uint64_t hash48);
 
   /// Unlinks some entry of a taken order and returns its slot id, LRD_NIL when none is left.
@@ -111,7 +112,7 @@ typedef struct lrd_policy {
   .drain = lrd_queues_drain, .hottest = lrd_queues_hottest, .coldest = lrd_queues_coldest,         \
   .colder = lrd_queues_colder, .hotter = lrd_queues_hotter
 #define LRD_POLICY_OF_QUEUES                                                                       \
-  LRD_POLICY_WALKS_QUEUES, .replace = lrd_queues_replace, .prefetch = lrd_queues_prefetch
+  LRD_POLICY_WALKS_QUEUES, .replace = lrd_queues_replace
 #define LRD_POLICY_OF_ONE_QUEUE                                                                    \
   LRD_POLICY_OF_QUEUES, .insert = lrd_queues_insert, .remove = lrd_queues_remove,                  \
       .pass = lrd_queues_pass, .check = lrd_queues_check

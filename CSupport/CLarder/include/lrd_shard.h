@@ -88,15 +88,15 @@ static inline uint64_t lrd_shard_count_locked(const lrd_shard *shard) LRD_REQUIR
   return shard->count;
 }
 
-/// Puts a new entry into order and sums. The caller has reserved room for it, and publishes it in
+/// Puts a new entry of this cost into order and sums. The caller has reserved room for it, and publishes it in
 /// the table.
-static inline void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry)
+static inline void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry, uint64_t cost)
     LRD_REQUIRES(shard->lock) {
   uint32_t id = entry->prev;
   entry->state = LRD_ENTRY_LINKED;
   shard->policy->insert(&shard->order, shard->pool, entry, id);
   shard->count++;
-  shard->cost += lrd_entry_cost(entry);
+  if (LRD_UNLIKELY(cost)) shard->cost += cost;
 }
 
 /// The same, and publishes it.
@@ -104,8 +104,23 @@ void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
 /// Takes an entry out of table and order. Its state becomes `reason`, and it is added to `removed`.
-void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason, lrd_chain *removed)
-    LRD_REQUIRES(shard->lock);
+static inline void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason,
+                                           lrd_chain *removed) LRD_REQUIRES(shard->lock) {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  bool found = lrd_table_remove_locked(root, entry, lrd_entry_hash48(entry));
+  LRD_ASSERT(found);
+  (void)found;
+  uint64_t cost = lrd_entry_cost(entry);
+  if (entry->state == LRD_ENTRY_LINKED) {
+    bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
+    entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, evicted);
+  }
+  entry->state = reason;
+  shard->count--;
+  shard->unlinked++;
+  if (LRD_UNLIKELY(cost)) shard->cost -= cost;
+  lrd_chain_add_costing(removed, entry, cost);
+}
 
 /// Takes a linked entry out of the order but not out of the table. Before the lock is released it
 /// must be replaced, unlinked, or put back as if new, by lrd_shard_restore_locked().

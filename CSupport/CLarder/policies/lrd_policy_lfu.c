@@ -146,7 +146,6 @@ const lrd_policy lrd_policy_lfu = {
     .victim = lrd_queues_victim,
     .pass = lfu_pass,
     .renew = lfu_renew,
-    .prefetch = lrd_queues_prefetch,
     LRD_POLICY_WALKS_QUEUES,
     .check = lfu_check,
 };

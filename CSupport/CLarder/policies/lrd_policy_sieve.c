@@ -55,13 +55,6 @@ static void sieve_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_entry_set_bits(entry, 1);
 }
 
-static uint32_t sieve_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
-  (void)hash48;
-  uint32_t id = position(order);
-  lrd_order_prefetch(lrd_pool_slots(pool), id);
-  return id;
-}
-
 static uint32_t sieve_coldest(const lrd_order *order, lrd_pool *pool) {
   (void)pool;
   return position(order);
@@ -104,7 +97,6 @@ const lrd_policy lrd_policy_sieve = {
     .replace = lrd_queues_replace,
     .victim = sieve_victim,
     .pass = sieve_pass,
-    .prefetch = sieve_prefetch,
     .drain = lrd_queues_drain,
     .hottest = sieve_hottest,
     .coldest = sieve_coldest,

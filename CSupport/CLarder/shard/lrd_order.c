@@ -37,13 +37,6 @@ void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_order_move(order, entry->queue, lrd_pool_slots(pool), entry);
 }
 
-uint32_t lrd_queues_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
-  (void)hash48;
-  uint32_t id = lrd_queues_coldest(order, pool);
-  lrd_order_prefetch(lrd_pool_slots(pool), id);
-  return id;
-}
-
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id) {
   lrd_queue *queue = &order->queue[old->queue];

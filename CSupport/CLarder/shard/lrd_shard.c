@@ -45,25 +45,8 @@ void lrd_shard_close(lrd_shard *shard) {
 }
 
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash) {
-  lrd_shard_admit_locked(shard, entry);
+  lrd_shard_admit_locked(shard, entry, lrd_entry_cost(entry));
   lrd_table_insert_locked(lrd_shard_root_locked(shard), entry, hash);
-}
-
-void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason,
-                             lrd_chain *removed) {
-  bool found =
-      lrd_table_remove_locked(lrd_shard_root_locked(shard), entry, lrd_entry_hash48(entry));
-  LRD_ASSERT(found);
-  (void)found;
-  if (entry->state == LRD_ENTRY_LINKED) {
-    bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
-    entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, evicted);
-  }
-  entry->state = reason;
-  shard->count--;
-  shard->unlinked++;
-  shard->cost -= lrd_entry_cost(entry);
-  lrd_chain_add(removed, entry);
 }
 
 void lrd_shard_displace_locked(lrd_shard *shard, lrd_entry *entry) {

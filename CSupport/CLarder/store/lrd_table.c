@@ -122,7 +122,7 @@ bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t has
 void lrd_table_hint(lrd_table *table, const _Atomic(uint64_t) *cell, const lrd_entry *entry) {
   uint64_t bytes = (uintptr_t)cell - (uintptr_t)table->bucket;
   uint64_t index = bytes / sizeof(lrd_bucket), number = bytes / sizeof *cell % 8;
-  if (LRD_UNLIKELY(index >= table->buckets)) return;
+  if (index >= table->buckets) return;
   const lrd_references *references = table->references;
   lrd_hints *hints = &table->hints[index * references->count];
   for (uint32_t i = 0; i < references->count; i++) {
@@ -164,8 +164,7 @@ static void remove_from_chain(const lrd_cell *found) {
   lrd_bucket *last = lrd_table_next_bucket(found->table, before);
   for (lrd_bucket *next; (next = lrd_table_next_bucket(found->table, last)); last = next)
     before = last;
-  int end = LRD_BUCKET_CELLS - 1;
-  while (!LRD_LOAD(&last->cells[end])) end--;
+  int end = 31 - __builtin_clz(LRD_BUCKET_ALL & ~lrd_bucket_match(last, 0));
   uint64_t moved = LRD_LOAD(&last->cells[end]);
   uint64_t overflow = LRD_LOAD(&before->link) & LRD_LINK_OVERFLOW;
   if (found->cell != &last->cells[end]) {
@@ -182,15 +181,21 @@ static void remove_from_chain(const lrd_cell *found) {
   found->table->overflow_used--;
 }
 
-bool lrd_table_remove_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
+static __attribute__((noinline)) bool remove_slowly(lrd_table *root, const lrd_entry *entry,
+                                                    uint64_t hash) {
   lrd_cell found;
   if (!lrd_table_find_locked(root, entry, hash, &found)) return false;
-  if (LRD_LIKELY(!(LRD_LOAD(&found.head->link) & LRD_LINK_OVERFLOW))) {
-    atomic_store_explicit(found.cell, 0, memory_order_release);
-  } else {
-    remove_from_chain(&found);
-  }
+  remove_from_chain(&found);
   return true;
+}
+
+bool lrd_table_remove_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
+  lrd_table *table = lrd_table_home_locked(root, hash);
+  lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
+  if (LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW) return remove_slowly(root, entry, hash);
+  _Atomic(uint64_t) *cell = lrd_bucket_cell_of(head, entry);
+  if (cell) atomic_store_explicit(cell, 0, memory_order_release);
+  return cell;
 }
 
 uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index) {

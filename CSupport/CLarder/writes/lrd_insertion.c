@@ -28,23 +28,41 @@ void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t 
 }
 
 /// After the policy has asked for it, without a lock.
-static LRD_COLD void adjust(lrd_cache *cache) {
+static __attribute__((noinline)) void adjust(lrd_cache *cache) {
   cache->policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), cache->shard_mask + 1);
 }
 
-bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
-                       uint64_t hash) LRD_UNCHECKED_LOCKS {
-  lrd_insertion_begin(cache, lane, shard, hash);
-  if (LRD_UNLIKELY(!lrd_growth_is_at_ease_locked(shard))) return false;
+/// The last bucket of a chain; NULL when an entry of the chain has this hash.
+static lrd_bucket *find_end_locked(lrd_shard *shard, uint64_t hash) LRD_REQUIRES(shard->lock) {
   lrd_matches matches = lrd_shard_matches_locked(shard, hash);
-  if (lrd_matches_next_locked(&matches)) return false;
-  if (lrd_budget_exchange(&cache->budget, 0, 0, lrd_entry_cost(entry)) != LRD_ROOM) return false;
-  lrd_shard_admit_locked(shard, entry);
-  lrd_table_add_locked(matches.table, matches.bucket, lrd_table_word(entry, lrd_table_tag(hash)));
+  return lrd_matches_next_locked(&matches) ? NULL : matches.bucket;
+}
+
+bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
+                       uint64_t hash, lrd_chain *freed) LRD_UNCHECKED_LOCKS {
+  lrd_insertion_begin(cache, lane, shard, hash);
+  if (!lrd_growth_is_at_ease_locked(shard)) return false;
+  // Most chains have one bucket. If it has the tag nowhere and an empty cell, one look is enough.
+  lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_bucket *head = &root->bucket[lrd_table_index(root, hash)];
+  bool simple = !lrd_bucket_match(head, lrd_table_tag(hash)) &&
+                !(LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW);
+  lrd_bucket *last = simple ? head : find_end_locked(shard, hash);
+  if (!last) return false;
+  bool waits = false, full = false;
+  uint64_t cost = lrd_entry_cost(entry);
+  if (lrd_budget_exchange(&cache->budget, 0, 0, cost) != LRD_ROOM) {
+    full = !cost && lrd_evict_quietly_locked(cache, lane, shard, freed, &waits);
+    if (!full) return false;
+  }
+  lrd_shard_admit_locked(shard, entry, cost);
+  if (full && !simple) last = find_end_locked(shard, hash); // evictions may have shortened the chain
+  lrd_table_add_locked(root, last, lrd_table_word(entry, lrd_table_tag(hash)));
   shard->counters.insertions++;
-  shard->full = false;
+  shard->full = full;
   bool adjusts = shard->order.adjust;
   lrd_shard_leave(cache, shard);
+  if (LRD_UNLIKELY(waits)) lrd_request_visit(&cache->request);
   if (LRD_UNLIKELY(adjusts)) adjust(cache);
   return true;
 }
