@@ -127,7 +127,7 @@ extension Cache {
     require(cost ?? 0 >= 0, "cost must not be negative")
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
-    lrd_shard_prefetch(shard, hash)
+    lrd_shard_prefetch(shard, hash, Layout.referenceCount)
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
     let cost = cost.map(UInt64.init) ?? lrd_cache_default_cost(core)
     guard let entry = lrd_slot_take(core, lane, cost) else {

@@ -160,7 +160,11 @@ struct PoolTests {
     let cache = Cache<Int, Int>()
     let lane = lrd_lane_attach(cache.inside)
     func take(_ count: Int) -> [UnsafeMutablePointer<lrd_entry>] {
-      (0..<count).map { _ in lrd_slot_take(cache.inside, lane, 0)! }
+      (0..<count).map { _ in
+        let entry = lrd_slot_take(cache.inside, lane, 0)!
+        lrd_entry_describe(entry, 0, 0)
+        return entry
+      }
     }
     // Three refills from the first page, after which the lane has no free slot.
     let slots = take(48)

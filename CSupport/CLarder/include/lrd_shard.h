@@ -141,15 +141,16 @@ void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) LRD_REQUIRES(sha
 void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
                         lrd_chain *removed);
 
-/// Begins to load the bucket of a hash and its hints. Needs no lock.
-static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash) {
+/// Begins to load the bucket of a hash and its hints, of which there are `references` for each
+/// bucket. Needs no lock.
+static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash, uint32_t references) {
   uint64_t buckets = LRD_LOAD(&shard->buckets);
   uintptr_t first = LRD_LOAD(&shard->bucket);
   uint64_t index = (uint64_t)(((unsigned __int128)hash * buckets) >> 64);
   LRD_PREFETCH((const void *)(first + index * sizeof(lrd_bucket)));
+  if (!references) return;
   uintptr_t hints = LRD_LOAD(&shard->hints);
-  size_t stride = shard->references->count * sizeof(lrd_hints);
-  if (hints) LRD_PREFETCH((const void *)(hints + index * stride));
+  LRD_PREFETCH((const void *)(hints + index * references * sizeof(lrd_hints)));
 }
 
 /// True when `entry` is linked and its hash has these upper 48 bits. An entry that is not linked is

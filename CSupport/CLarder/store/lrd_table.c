@@ -220,7 +220,8 @@ bool lrd_table_move_bucket_locked(lrd_table *root) {
   if (lrd_table_overflow_left_locked(next) < length) return false;
   // The last bucket of the successor that a hash of this bucket can belong to.
   unsigned __int128 scaled = (unsigned __int128)(root->moved + 1) * next->buckets;
-  uint64_t last = (uint64_t)(scaled / root->buckets);
+  bool small = !(scaled >> 64); // the usual case, whose division is short
+  uint64_t last = small ? (uint64_t)scaled / root->buckets : (uint64_t)(scaled / root->buckets);
   make_ready(next, last < next->buckets ? last + 1 : next->buckets);
   for (lrd_bucket *bucket = head; bucket; bucket = lrd_table_next_bucket(root, bucket)) {
     for (int i = 0; i < LRD_BUCKET_CELLS; i++) {

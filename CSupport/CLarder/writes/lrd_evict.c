@@ -48,7 +48,7 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uin
 static inline uint32_t prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint32_t id)
     LRD_REQUIRES(shard->lock) {
   const lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
-  lrd_shard_prefetch(shard, lrd_entry_hash48(entry));
+  lrd_shard_prefetch(shard, lrd_entry_hash48(entry), cache->entry_references.count);
   lrd_entry_prefetch_references(entry, &cache->entry_references);
   return entry->prev;
 }
@@ -82,9 +82,8 @@ bool lrd_evict_quietly_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard
     evict_together_locked(cache, shard, id, LRD_EVICTED_TOGETHER, &victims);
   } else {
     lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-    uint32_t next = victim->prev;
+    if (victim->prev != LRD_NIL) prefetch_locked(cache, shard, victim->prev);
     lrd_shard_unlink_locked(shard, victim, LRD_REMOVED_LIMIT, &victims);
-    if (next != LRD_NIL) prefetch_locked(cache, shard, next);
   }
   shard->counters.evictions[LRD_EVICTED_BY_COUNT] += victims.count;
   *waits = lrd_garbage_retire_locked(cache, lane, shard, used, &victims, freed);

@@ -38,13 +38,20 @@ static lrd_bucket *find_end_locked(lrd_shard *shard, uint64_t hash) LRD_REQUIRES
   return lrd_matches_next_locked(&matches) ? NULL : matches.bucket;
 }
 
+/// Makes room in a table that is not at ease, if that needs neither memory nor a visit.
+static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t hash)
+    LRD_REQUIRES(shard->lock) {
+  lrd_supply none = {0};
+  return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
+}
+
 bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
                        uint64_t hash, lrd_chain *freed) LRD_UNCHECKED_LOCKS {
   lrd_insertion_begin(cache, lane, shard, hash);
-  if (!lrd_growth_is_at_ease_locked(shard)) return false;
-  // Most chains have one bucket. If it has the tag nowhere and an empty cell, one look is enough.
-  lrd_table *root = lrd_shard_root_locked(shard);
-  lrd_bucket *head = &root->bucket[lrd_table_index(root, hash)];
+  if (!lrd_growth_is_at_ease_locked(shard) && !prepare_locked(shard, hash)) return false;
+  // Most chains have one bucket. If it has the tag nowhere, one look is enough.
+  lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);
+  lrd_bucket *head = &home->bucket[lrd_table_index(home, hash)];
   bool simple = !lrd_bucket_match(head, lrd_table_tag(hash)) &&
                 !(LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW);
   lrd_bucket *last = simple ? head : find_end_locked(shard, hash);
@@ -57,7 +64,7 @@ bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_e
   }
   lrd_shard_admit_locked(shard, entry, cost);
   if (full && !simple) last = find_end_locked(shard, hash); // evictions may have shortened the chain
-  lrd_table_add_locked(root, last, lrd_table_word(entry, lrd_table_tag(hash)));
+  lrd_table_add_locked(home, last, lrd_table_word(entry, lrd_table_tag(hash)));
   shard->counters.insertions++;
   shard->full = full;
   bool adjusts = shard->order.adjust;
