@@ -28,3 +28,21 @@ struct WalkTests {
     }
   }
 }
+
+@Suite("Tables that have moved", .timeLimit(.minutes(5)))
+struct MovedTableTests {
+  @Test("A thread that is alone frees a table with the insertion that ends its move")
+  func noTableStays() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(policy: .fifo, shards: 1)
+      var moves = 0
+      for key in 0..<20_000 {
+        let moved = cache.isMoving
+        cache[key] = key
+        moves += moved && !cache.isMoving ? 1 : 0
+        precondition(cache.retiredTables == 0, "a table stays after \(key)")
+      }
+      precondition(moves > 8)
+    }
+  }
+}

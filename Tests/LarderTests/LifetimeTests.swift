@@ -174,6 +174,41 @@ struct LifetimeTests {
     #expect(tracker.faults.isEmpty)
   }
 
+  @Test("On a lone thread, a lent value survives its eviction, and dies after the loan")
+  func evictionOfALentValue() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(countLimit: 4, policy: .fifo, shards: 1)
+      for key in 0..<4 { cache[key] = tracker.make(key) }
+      _ = cache.value(forKey: 0)
+      cache.withValue(forKey: 0) { value in
+        for key in 4..<12 { cache[key] = tracker.make(key) }
+        precondition(value.isIntact && tracker.isLive(0), "a lent value died")
+        precondition(cache.retiredCount == 1, "its entry waits")
+      }
+      for key in 12..<14 { cache[key] = tracker.make(key) }
+      precondition(tracker.live == 4 && tracker.faults.isEmpty)
+    }
+  }
+
+  @Test("On a lone thread, values that insert others as they die all die before the call returns")
+  func chainOfEvictions() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(countLimit: 1, policy: .fifo, shards: 1)
+      let next = Protected(1)
+      @Sendable func insertNext() {
+        let key = next.withLock { next in
+          next += 1
+          return next
+        }
+        if key < 200 { cache[key] = tracker.make { insertNext() } }
+      }
+      for key in 0...1 { cache[key] = tracker.make { insertNext() } }
+      precondition(tracker.live == 1 && next.withLock { $0 } == 200)
+    }
+  }
+
   @Test("A process with one thread releases removed values before the call returns")
   func synchronousRelease() async {
     await #expect(processExitsWith: .success) {
