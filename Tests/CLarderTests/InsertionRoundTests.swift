@@ -18,7 +18,7 @@ struct InsertionRoundTests {
     let shard = lrd_cache_shard(cache, key)
 
     func make(_ hash: UInt64, cost: UInt64) -> UnsafeMutablePointer<lrd_entry> {
-      let entry = lrd_slot_take(cache, lane)!
+      let entry = lrd_slot_take(cache, lane, cost)!
       lrd_entry_describe(entry, hash, cost)
       return entry
     }

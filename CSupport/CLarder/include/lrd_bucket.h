@@ -104,7 +104,7 @@ LRD_INLINE uint32_t lrd_bucket_match_entry(const lrd_bucket *bucket, const lrd_e
 
 /// The cell that holds `entry`, NULL when none does.
 LRD_INLINE _Atomic(uint64_t) *_Nullable lrd_bucket_cell_of(lrd_bucket *bucket,
-                                                          const lrd_entry *entry) {
+                                                           const lrd_entry *entry) {
   for (uint32_t bits = lrd_bucket_match_entry(bucket, entry); bits; bits &= bits - 1) {
     _Atomic(uint64_t) *cell = &bucket->cells[__builtin_ctz(bits)];
     if (LRD_LIKELY(lrd_table_entry(LRD_LOAD(cell)) == entry)) return cell;

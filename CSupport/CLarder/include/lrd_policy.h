@@ -111,8 +111,7 @@ typedef struct lrd_policy {
 #define LRD_POLICY_WALKS_QUEUES                                                                    \
   .drain = lrd_queues_drain, .hottest = lrd_queues_hottest, .coldest = lrd_queues_coldest,         \
   .colder = lrd_queues_colder, .hotter = lrd_queues_hotter
-#define LRD_POLICY_OF_QUEUES                                                                       \
-  LRD_POLICY_WALKS_QUEUES, .replace = lrd_queues_replace
+#define LRD_POLICY_OF_QUEUES LRD_POLICY_WALKS_QUEUES, .replace = lrd_queues_replace
 #define LRD_POLICY_OF_ONE_QUEUE                                                                    \
   LRD_POLICY_OF_QUEUES, .insert = lrd_queues_insert, .remove = lrd_queues_remove,                  \
       .pass = lrd_queues_pass, .check = lrd_queues_check

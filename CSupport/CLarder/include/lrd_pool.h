@@ -62,10 +62,10 @@ typedef struct lrd_pool {
   bool costed;
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  uint32_t pages;       // page numbers given out so far
-  uint32_t holes;       // page numbers given back and not in use
-  uint32_t empty_pages; // pages of single slots, all free
-  size_t mapped;        // bytes of all pages
+  uint32_t pages;                   // page numbers given out so far
+  uint32_t holes;                   // page numbers given back and not in use
+  uint32_t empty_pages;             // pages of single slots, all free
+  size_t mapped;                    // bytes of all pages
   lrd_page *_Nullable with_room[2]; // by `step` - 1
   lrd_page *_Nullable reserve;
   _Atomic(bool) wants_reserve; // a hint, relaxed

@@ -173,7 +173,8 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
 
 lrd_entry *lrd_slot_take_slow(lrd_cache *cache, bool costed) {
   uint32_t id;
-  bool taken = costed ? lrd_pool_take_costed(&cache->pool, &id) : lrd_pool_take(&cache->pool, &id, 1);
+  bool taken =
+      costed ? lrd_pool_take_costed(&cache->pool, &id) : lrd_pool_take(&cache->pool, &id, 1);
   return taken ? lrd_slot_open(cache, id) : NULL;
 }
 

@@ -52,8 +52,8 @@ bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_e
   // Most chains have one bucket. If it has the tag nowhere, one look is enough.
   lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);
   lrd_bucket *head = &home->bucket[lrd_table_index(home, hash)];
-  bool simple = !lrd_bucket_match(head, lrd_table_tag(hash)) &&
-                !(LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW);
+  bool simple =
+      !lrd_bucket_match(head, lrd_table_tag(hash)) && !(LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW);
   lrd_bucket *last = simple ? head : find_end_locked(shard, hash);
   if (!last) return false;
   bool waits = false, full = false;
@@ -63,7 +63,8 @@ bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_e
     if (!full) return false;
   }
   lrd_shard_admit_locked(shard, entry, cost);
-  if (full && !simple) last = find_end_locked(shard, hash); // evictions may have shortened the chain
+  if (full && !simple)
+    last = find_end_locked(shard, hash); // evictions may have shortened the chain
   lrd_table_add_locked(home, last, lrd_table_word(entry, lrd_table_tag(hash)));
   shard->counters.insertions++;
   shard->full = full;
@@ -212,8 +213,8 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   lrd_chain unlinked = {0};
   uint64_t freed = old ? 1 : 0, freed_cost = old ? lrd_entry_cost(old) : 0;
   lrd_shortage shortage;
-  while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost, lrd_entry_cost(entry))) !=
-         LRD_ROOM) {
+  while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost,
+                                         lrd_entry_cost(entry))) != LRD_ROOM) {
     // Leaves half the range for the next cost, so that the sum cannot overflow.
     bool many = unlinked.count == evictions_per_lock || freed_cost > INT64_MAX;
     if (many || !lrd_evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, &unlinked)) {
