@@ -60,7 +60,7 @@ extension Cache {
       lrd_shard_leave(core, shard)
       return .some(.outOfMemory)
     }
-    lrd_note_locked(core, lane, shard, entry)
+    lrd_note_locked(core, lane, shard, entry, hash)
     lrd_shard_leave(core, shard)
     defer {
       if let entry {
@@ -74,7 +74,7 @@ extension Cache {
     }
     try body(&value)
     let isSame = { (old: StoredEntry?, tookOut: Bool) in old == entry || (old == nil && tookOut) }
-    let kept = extras?.cost == nil ? entry.map { Int(clamping: $0.pointee.cost) } : nil
+    let kept = extras?.cost == nil ? entry.map { Int(clamping: lrd_entry_cost($0)) } : nil
     let outcome = store(consume value, key, givenCost ?? kept, ifStill: isSame)
     return outcome.map { .some($0) }
   }
@@ -101,6 +101,6 @@ extension Cache {
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, nil, shard)
     defer { lrd_shard_leave(core, shard) }
-    return findLocked(key, hash, shard).map { Int(clamping: $0.pointee.cost) }
+    return findLocked(key, hash, shard).map { Int(clamping: lrd_entry_cost($0)) }
   }
 }

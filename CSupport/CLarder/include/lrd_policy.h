@@ -13,11 +13,11 @@
  *   LRD_HITS_BATCHED    threads gather their hits and hand them to `access`, oldest first, when a
  *                       trylock gets the shard, and in any case before they change it
  *
- * LOOKUPS THAT MISS reach a policy that `listens`, for a sample of the keys. The thread notes them in
- * its lane and hands them over when it has a shard's lock anyway, or gets one by a trylock.
+ * LOOKUPS THAT MISS reach a policy that `listens`, for a sample of the keys. The thread notes them
+ * in its lane and hands them over when it has a shard's lock anyway, or gets one by a trylock.
  *
- * An insertion notes a replacement as a hit; calls `victim`, maybe `pass`, `victim` and `renew`, and
- * `remove`, until there is room; then calls `insert` or `replace`. A new entry is thus never its
+ * An insertion notes a replacement as a hit; calls `victim`, maybe `pass`, `victim` and `renew`,
+ * and `remove`, until there is room; then calls `insert` or `replace`. A new entry is thus never its
  * own victim. */
 #pragma once
 
