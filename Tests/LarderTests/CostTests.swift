@@ -45,24 +45,19 @@ struct CostTests {
   }
 
   @Test(
-    "A large cache without an exact order evicts up to eight entries at once, others one",
+    "A full cache stays full, and holds the key that was just stored",
     arguments: [EvictionPolicy.adaptive, .lru, .sieve], [1, 4])
-  func evictionsTogether(policy: EvictionPolicy, shards: Int) {
-    let together = policy == .adaptive ? 8 : 1
+  func fullCacheStaysFull(policy: EvictionPolicy, shards: Int) {
     let limit = 5_000 * shards
     let cache = Cache<Int, Int>(countLimit: limit, policy: policy, shards: shards)
-    var fewest = Int.max
     for key in 0..<3 * limit {
       cache[key] = key
       guard key >= limit else { continue }
-      let count = cache.count
-      fewest = min(fewest, count)
-      if count > limit || count <= limit - together || !cache.contains(key) {
-        Issue.record("\(count) entries after \(key)")
+      if cache.count != limit || !cache.contains(key) {
+        Issue.record("\(cache.count) entries after \(key)")
         return
       }
     }
-    #expect(fewest == limit - together + 1)
     let statistics = cache.statistics
     #expect(statistics.countLimitEvictions == 3 * limit - cache.count)
     cache.checkInvariants()

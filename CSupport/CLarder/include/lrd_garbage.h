@@ -57,11 +57,11 @@ static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_sh
   return lrd_limbo_bound(shard->count, lrd_cache_cost_limit(cache));
 }
 
-/// True when lrd_garbage_retire_locked() may retire `most` entries: neither observer nor limbo has
-/// anything else to do with them, and this thread may destroy what is free. None has a cost.
+/// True when lrd_garbage_retire_locked() may retire an entry: neither observer nor limbo has
+/// anything else to do with it, and this thread may destroy what is free. None has a cost.
 /// `used`: lrd_limbo_waits_locked().
 static inline bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Nullable lane,
-                                               lrd_shard *shard, bool used, uint32_t most)
+                                               lrd_shard *shard, bool used)
     LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
   bool free = lane && !lane->destroying && lane->thread->top == lane->thread->hazards;
@@ -69,7 +69,7 @@ static inline bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Null
   // A thread that is alone now empties a limbo from a time with more threads.
   return !used ||
          (!lrd_thread_is_solitary() &&
-          lrd_limbo_is_quiet_locked(&shard->limbo, most, lrd_garbage_bound_locked(cache, shard)));
+          lrd_limbo_is_quiet_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard)));
 }
 
 /// Retires entries that were unlinked since lrd_garbage_is_quiet_locked(). Adds those that are free

@@ -112,12 +112,11 @@ static inline bool lrd_limbo_is_behind_locked(const lrd_limbo *limbo, lrd_amount
   return limbo->scanned.count > bound.count / 2 || limbo->scanned.cost > bound.cost / 2;
 }
 
-/// True when `more` removed entries without a cost can be added to `fresh`, and nothing else is to
-/// be done.
-static inline bool lrd_limbo_is_quiet_locked(const lrd_limbo *limbo, uint32_t more,
-                                             lrd_amount bound) {
-  return limbo->fresh.count + more < bound.count / 4 && !limbo->tables &&
-         lrd_limbo_count_locked(limbo) + more <= bound.count &&
+/// True when a removed entry without a cost can be added to `fresh`, and nothing else is to be
+/// done.
+static inline bool lrd_limbo_is_quiet_locked(const lrd_limbo *limbo, lrd_amount bound) {
+  return limbo->fresh.count + 1 < bound.count / 4 && !limbo->tables &&
+         lrd_limbo_count_locked(limbo) < bound.count &&
          !(limbo->fresh.cost | limbo->waiting.cost | limbo->scanned.cost) &&
          !lrd_limbo_is_behind_locked(limbo, bound);
 }

@@ -43,49 +43,26 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uin
   return true;
 }
 
-/// Begins to load what evicting and destroying an entry will touch. Returns the id of its neighbour:
-/// where victims are neighbours, the next one.
-static inline uint32_t prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint32_t id)
+/// Begins to load what evicting and destroying an entry will touch.
+static void prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint32_t id)
     LRD_REQUIRES(shard->lock) {
   const lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
   lrd_shard_prefetch(shard, lrd_entry_hash48(entry), cache->entry_references.count);
   lrd_entry_prefetch_references(entry, &cache->entry_references);
-  return entry->prev;
-}
-
-/// Evicts entries beginning with that in slot `id`, `most` together.
-static __attribute__((noinline)) void evict_together_locked(lrd_cache *cache, lrd_shard *shard,
-                                                            uint32_t id, uint32_t most,
-                                                            lrd_chain *victims)
-    LRD_REQUIRES(shard->lock) {
-  uint32_t next = id;
-  for (uint32_t i = 0; i < most && next != LRD_NIL; i++) next = prefetch_locked(cache, shard, next);
-  do {
-    lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-    next = victim->prev;
-    lrd_shard_unlink_locked(shard, victim, LRD_REMOVED_LIMIT, victims);
-  } while (--most && (id = cache->policy->victim(&shard->order, &cache->pool)) != LRD_NIL);
-  if (next != LRD_NIL) prefetch_locked(cache, shard, next);
-  // The room of one goes to the new entry.
-  lrd_budget_release(&cache->budget, victims->count - 1, 0);
 }
 
 bool lrd_evict_quietly_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_chain *freed,
                               bool *waits) {
   bool used = lrd_limbo_waits_locked(&shard->limbo);
-  if (!lrd_garbage_is_quiet_locked(cache, lane, shard, used, LRD_EVICTED_TOGETHER)) return false;
-  const lrd_policy *policy = cache->policy;
-  uint32_t id = policy->victim(&shard->order, &cache->pool);
+  if (!lrd_garbage_is_quiet_locked(cache, lane, shard, used)) return false;
+  uint32_t id = cache->policy->victim(&shard->order, &cache->pool);
   if (id == LRD_NIL) return false;
+  lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
+  // Where victims are neighbours, the next one.
+  if (victim->prev != LRD_NIL) prefetch_locked(cache, shard, victim->prev);
   lrd_chain victims = {0};
-  if (policy->divisible && shard->count >= LRD_LARGE_SHARD) {
-    evict_together_locked(cache, shard, id, LRD_EVICTED_TOGETHER, &victims);
-  } else {
-    lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-    if (victim->prev != LRD_NIL) prefetch_locked(cache, shard, victim->prev);
-    lrd_shard_unlink_locked(shard, victim, LRD_REMOVED_LIMIT, &victims);
-  }
-  shard->counters.evictions[LRD_EVICTED_BY_COUNT] += victims.count;
+  lrd_shard_unlink_locked(shard, victim, LRD_REMOVED_LIMIT, &victims);
+  shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
   *waits = lrd_garbage_retire_locked(cache, lane, shard, used, &victims, freed);
   lane->sound_at = shard->unlinked;
   lane->applied++;

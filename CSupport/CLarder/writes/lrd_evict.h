@@ -14,9 +14,6 @@
 
 #define LRD_PASSED_OVER_MOST 16
 
-/// Entries that a large shard gives up at once, and the entries that make it large.
-enum { LRD_EVICTED_TOGETHER = 8, LRD_LARGE_SHARD = 4096 };
-
 /// Evicts one entry other than `spared` because of `shortage`; its state becomes `reason`. False
 /// when no entry of the shard would help. If the policy names `spared`, it is displaced: the entry
 /// that replaces it then enters the order as a new one.
@@ -24,12 +21,9 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *_Nullable s
                       uint8_t reason, lrd_shortage shortage, lrd_chain *victims)
     LRD_REQUIRES(shard->lock);
 
-/// Exchanges room for an entry without a cost when the count is short, and retires what is evicted,
-/// where lrd_garbage_is_quiet_locked() allows it. The caller destroys what is added to `freed`.
-/// `waits`: some stays in the limbo. False when nothing has changed.
-///
-/// A large shard without an exact order gives up several entries, so that the memory they lie in
-/// loads together, and the next insertions find room.
+/// Evicts one entry when the count is short, for one without a cost, and retires it, where
+/// lrd_garbage_is_quiet_locked() allows that. The caller destroys what is added to `freed`. `waits`:
+/// some stays in the limbo. False when nothing has changed.
 bool lrd_evict_quietly_locked(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
                               lrd_chain *freed, bool *waits) LRD_REQUIRES(shard->lock);
 
