@@ -111,11 +111,13 @@ struct SafeByDefaultTests {
     }
   }
 
-  @Test("Three entries are the last three")
-  func tinyCache() {
-    let cache = Cache<Int, Int>(countLimit: 3)
-    for key in 0..<10 { cache[key] = key }
-    #expect(cache.keys.sorted() == [7, 8, 9])
+  @Test("Of a handful the last remain, whatever the hashes", arguments: [1, 2, 3, 10, 50])
+  func tinyCaches(limit: Int) {
+    for _ in 0..<100 {
+      let cache = Cache<Int, Int>(countLimit: limit)
+      for key in 0..<10 * limit { cache[key] = key }
+      #expect(cache.keys.sorted() == Array(9 * limit..<10 * limit))
+    }
   }
 
   @Test("A scan leaves a hot set that fits", arguments: [0, 1_000], [1, 9])

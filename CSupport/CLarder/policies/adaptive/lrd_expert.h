@@ -92,6 +92,15 @@ static inline uint32_t lrd_expert_round(const lrd_expert *expert, uint32_t credi
   return expert->clock ? 0 : credit - 1;
 }
 
+/// A cache of fewer entries keeps no ghosts. Once in 250 recalls chance takes a foreign key for a
+/// ghost, and among a handful of entries one that nobody has asked for again is seen.
+enum { LRD_EXPERT_TINY = 64 };
+
+/// The number of ghosts to remember, for this capacity and a life of so many epochs.
+static inline uint64_t lrd_expert_ghosts(uint64_t capacity, uint32_t life) {
+  return capacity < LRD_EXPERT_TINY ? 0 : capacity * life / LRD_EXPERT_EPOCHS;
+}
+
 /// The number of ghosts in an epoch, for this capacity.
 static inline uint64_t lrd_expert_epoch(uint64_t capacity) {
   return capacity / LRD_EXPERT_EPOCHS;
