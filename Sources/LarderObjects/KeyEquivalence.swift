@@ -12,7 +12,7 @@ import Larder
 ///
 /// An object is always the same key as itself, whatever its `==` says. Keys that use different
 /// equivalences are different.
-class KeyEquivalence: @unchecked Sendable {
+package class KeyEquivalence: @unchecked Sendable {
   // Sendable: no subclass has state.
 
   fileprivate init() {}
@@ -20,7 +20,7 @@ class KeyEquivalence: @unchecked Sendable {
   func areEqual(_ left: AnyObject, _ right: AnyObject) -> Bool { left === right }
 
   /// A hash with a secret seed. Callers mix the result once more, so the seed may simply be added.
-  func hash(_ key: AnyObject, seed: Int) -> Int {
+  package func hash(_ key: AnyObject, seed: Int) -> Int {
     UInt(bitPattern: ObjectIdentifier(key)).mixed(seed)
   }
 
@@ -44,7 +44,7 @@ class KeyEquivalence: @unchecked Sendable {
   }
 
   /// The equivalence of a key of this class.
-  static func of(_ key: AnyObject) -> KeyEquivalence {
+  package static func of(_ key: AnyObject) -> KeyEquivalence {
     #if !canImport(ObjectiveC)
       if key is NSString { return TextEquivalence.shared }
     #endif

@@ -3,7 +3,7 @@ import Foundation
 import LarderTestSupport
 import Testing
 
-@testable import LarderObjects
+import LarderObjects
 
 /// Keys chosen so that Foundation's own hashes of them are equal.
 @Suite("Keys of Foundation's classes do not collide at will")
