@@ -9,6 +9,7 @@ void lrdt_pin_expert(lrd_cache *cache, uint32_t number) LRD_UNCHECKED_LOCKS {
   lrd_advisor *advisor = cache->shared;
   lrd_lock_acquire(&advisor->lock);
   atomic_store_explicit(&advisor->current, number, memory_order_relaxed);
+  atomic_store_explicit(&advisor->loading, true, memory_order_relaxed);
 }
 
 uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses) {

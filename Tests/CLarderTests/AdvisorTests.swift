@@ -24,7 +24,7 @@ struct AdvisorTests {
     return keys.count { key in
       let mixed = lrd_hash_mix(UInt64(key + 1) << 16)
       if lrd_shadow_use(shadow, mixed) { return false }
-      lrd_shadow_add(shadow, mixed)
+      lrd_shadow_add(shadow, mixed, true)
       return true
     }
   }
@@ -96,6 +96,21 @@ struct AdvisorTests {
       }
       #expect(lost.sorted()[2] < 0.06 + 0.04 * Double(shards), "\(name): \(lost) more than at best")
     }
+  }
+
+  @Test("Doubling the limit, or removing everything, begins anew", arguments: [false, true])
+  func beginsAnew(doubles: Bool) {
+    let cache = Cache<Int, Int>(
+      countLimit: 1_000, policy: .adaptive, shards: 1, options: .repeatable())
+    func current() -> UInt32 { cache.withCore { lrdt_current_expert($0) } }
+    // A loop, which turns the policy to a small probation queue that fills.
+    for round in 0..<20 { for key in 0..<1_500 where cache[key] == nil { cache[key] = round } }
+    #expect(current() != UInt32(LRD_EXPERT_FIRST))
+    if doubles { cache.countLimit = 2_000 } else { cache.removeAll() }
+    for key in 10_000..<10_500 { cache[key] = key }
+    #expect(current() == UInt32(LRD_EXPERT_FIRST))
+    for key in 10_500..<20_000 { cache[key] = key }
+    if !doubles { #expect((19_500..<20_000).count { cache.contains($0) } >= 475) }
   }
 
   @Test("Shadows are made when the cache fills, and not for caches that stay empty")

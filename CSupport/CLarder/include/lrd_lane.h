@@ -13,8 +13,8 @@
  * lock, that they are linked, or if the shard has unlinked nothing since the batch was empty.
  *
  * MISSES that a policy listens for (lrd_policy.h) wait in the batch as well. No policy takes both
- * hits and misses from it. The next shard that the thread locks gets them all, or the first that a
- * trylock gets when LRD_MISSES are waiting. */
+ * hits and misses from it. Each shard gets its own when the thread locks it, or by a trylock when
+ * LRD_MISSES are waiting. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -98,7 +98,7 @@ static inline void lrd_lane_found_at(lrd_lane *lane, uint32_t applied) LRD_NONBL
   if (LRD_UNLIKELY(lane->applied != applied)) lane->sound_at = LRD_NEVER_SOUND;
 }
 
-/// Notes this thread's hits on `shard` in its order, or hands all its misses to the policy.
+/// Notes this thread's hits on `shard` in its order, or hands its misses there to the policy.
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
     LRD_REQUIRES(shard->lock);
 

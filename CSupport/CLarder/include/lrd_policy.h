@@ -53,8 +53,7 @@ typedef struct lrd_policy {
   /// Keys whose hashes have upper 32 bits below this number are heard of when a lookup misses them.
   /// The number may change at any time. NULL: none are.
   const _Atomic(uint32_t) *_Nonnull (*_Nullable listens)(void *_Nullable shared);
-  /// A lookup missed the key with these upper 48 bits of the hash, which may belong to another
-  /// shard. Only for a policy that listens.
+  /// A lookup missed the key with these upper 48 bits of the hash. Only for a policy that listens.
   void (*_Nullable missed)(lrd_order *order, uint64_t hash48);
 
   /// Prepares state: the order is empty, new or after removeAll(). History and share stay.
@@ -67,8 +66,8 @@ typedef struct lrd_policy {
   /// Links a new entry that sits in slot `id`. Its bits are 0.
   void (*insert)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
   /// Unlinks an entry; returns its slot id. `evicted`: to make room, because `victim` has named it
-  /// or a quota, a veto or a trim chose it. Otherwise a call removed it, which tells the policy
-  /// nothing.
+  /// or a quota, a veto or a trim chose it. Otherwise a call removed it, which is no
+  /// evidence for or against anything.
   uint32_t (*remove)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
   /// Links `entry`, which sits in slot `id` and has the same key, in the place of `old`, with the
   /// bits of `old`; returns the slot id of `old`.

@@ -99,16 +99,24 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   return lane;
 }
 
-static void hand_misses_locked(lrd_lane *lane, lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+/// Hands the misses of `shard` to the policy, in their order, and keeps the others.
+static void hand_misses_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
+    LRD_REQUIRES(shard->lock) {
+  uint32_t kept = 0;
   for (uint32_t i = 0; i < lane->touches; i++) {
-    shard->policy->missed(&shard->order, lane->touch[i].hash & ~(uint64_t)0xffff);
+    lrd_touch touch = lane->touch[i];
+    if (lrd_cache_shard(cache, touch.hash) == shard) {
+      cache->policy->missed(&shard->order, touch.hash & ~(uint64_t)0xffff);
+    } else {
+      lane->touch[kept++] = touch;
+    }
   }
-  lane->touches = 0;
+  lane->touches = kept;
 }
 
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
-  if (shard->policy->missed) {
-    hand_misses_locked(lane, shard);
+  if (cache->policy->missed) {
+    hand_misses_locked(cache, lane, shard);
     return;
   }
   lrd_entry *linked[LRD_BATCH_MOST];
@@ -135,21 +143,8 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
 // pointers. By the contract of lrd_policy.h they neither allocate nor wait.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
-void lrd_lane_note_miss(lrd_cache *cache, lrd_lane *lane,
-                        uint64_t hash) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
-  lane->touch[lane->touches++] = (lrd_touch){.entry = NULL, .hash = hash};
-  if (lane->touches % LRD_MISSES) return;
-  lrd_shard *shard = lrd_cache_shard(cache, hash);
-  if (lrd_lock_try(&shard->lock)) {
-    hand_misses_locked(lane, shard);
-    if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
-  } else if (lane->touches == LRD_MISSES_MOST) {
-    lane->touches -= LRD_MISSES;
-    memmove(lane->touch, lane->touch + LRD_MISSES, lane->touches * sizeof(lrd_touch));
-  }
-}
-
-void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
+/// Applies the batch to every shard that it concerns and whose lock is free.
+static void try_shards(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
   uint64_t shards = 0;
   for (uint32_t i = 0; i < lane->touches; i++) {
     shards |= (uint64_t)1 << ((uint32_t)(lane->touch[i].hash >> 16) & cache->shard_mask);
@@ -161,6 +156,20 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
     // A mark left meanwhile is put back: the next holder will be told of it.
     if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
   }
+}
+
+void lrd_lane_note_miss(lrd_cache *cache, lrd_lane *lane,
+                        uint64_t hash) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
+  lane->touch[lane->touches++] = (lrd_touch){.entry = NULL, .hash = hash};
+  if (lane->touches < LRD_MISSES) return;
+  try_shards(cache, lane);
+  if (lane->touches < LRD_MISSES_MOST) return;
+  lane->touches -= LRD_MISSES;
+  memmove(lane->touch, lane->touch + LRD_MISSES, lane->touches * sizeof(lrd_touch));
+}
+
+void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
+  try_shards(cache, lane);
   lane->flush_at = lane->touches < LRD_BATCH ? LRD_BATCH : lane->touches + LRD_BATCH / 4;
   if (lane->touches + LRD_BATCH / 4 <= LRD_BATCH_MOST) return;
   uint32_t dropped = lane->touches / 2;

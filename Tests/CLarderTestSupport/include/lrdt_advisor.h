@@ -11,7 +11,7 @@
 const lrd_expert *lrdt_expert(uint32_t number);
 
 /// Makes a cache of the adaptive policy follow one expert for good: its advisor's lock stays taken,
-/// so that no shadow is made or asked.
+/// so that no shadow is made or asked. It takes what is missed for loaded.
 void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
 
 /// What an advisor with shadows of `capacity` (256 at least, for as many entries) turns to from

@@ -85,6 +85,14 @@ void lrd_adaptive_move_sample(lrd_order *order, uint32_t old_id, lrd_entry *entr
   lrd_entry_set_bits(entry, (uint8_t)(credit < LRD_CREDIT_MOST ? credit : LRD_CREDIT_MOST));
 }
 
+void lrd_adaptive_forget_replacement(lrd_order *order, lrd_entry *entry, uint32_t id) {
+  lrd_adaptive *state = order->state;
+  lrd_sample sample = lrd_samples_find(&state->samples, id);
+  uint32_t bits = lrd_entry_bits(entry), credit = bits ? bits - 1 : 0;
+  if (sample.bucket) credit = lrd_sample_credit(sample) + bits;
+  lrd_adaptive_set_credit(entry, sample, credit < LRD_CREDIT_MOST ? credit : LRD_CREDIT_MOST);
+}
+
 void lrd_adaptive_check_samples(const lrd_order *order, lrd_pool *pool) {
   const lrd_adaptive *state = order->state;
   for (uint32_t i = 0; i < state->samples.count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_adaptive_targets.h — how large the queues of a shard should be, under the expert it follows.
- * Nothing is moved when the expert changes: insertions and evictions go by the new targets.
+ * A change of expert moves nothing at once: insertions and evictions go by the new targets.
  * Guard: the shard's lock. */
 #pragma once
 
@@ -30,15 +30,6 @@ static inline bool lrd_adaptive_small_is_full(const lrd_order *order) {
   lrd_amount old = order->queue[OLD].size, young = order->queue[YOUNG].size;
   return old.count + young.count >= state->small.count ||
          old.cost + young.cost >= state->small.cost;
-}
-
-/// True when the small queue is larger than insertions and evictions leave it.
-static inline bool lrd_adaptive_small_is_large(const lrd_order *order) {
-  const lrd_adaptive *state = order->state;
-  lrd_amount old = order->queue[OLD].size, young = order->queue[YOUNG].size;
-  uint64_t slack = order->share.cost / 64;
-  return old.count + young.count > state->small.count + 1 ||
-         (order->share.cost != LRD_UNBOUNDED && old.cost + young.cost > state->small.cost + slack);
 }
 
 #pragma clang assume_nonnull end

@@ -19,21 +19,20 @@
  * miss of the real cache that no shadow had counts as a miss of all. A cache in a bad state thus
  * reaches a decision even when all shadows are well.
  *
- * THE BOUND. All counts shrink by 0.6 % with each decision, and no count may exceed that of the
- * current expert by more than a quarter of a shadow's capacity. Whatever the current expert was
- * worth before, another is followed once it has missed less by that quarter and the cost of the
- * change, which is at most half a capacity: the sum is the regret that a change of the workload
- * can cause, in misses, if the sample is true. (A cumulative sum test: Page, "Continuous Inspection
- * Schemes", Biometrika 1954.) What remains is that the cache needs time to become what the new
- * expert would have made it, and that an adversary who knows the sample can mislead the advisor.
+ * THE BOUND. No count may exceed that of the current expert by more than a quarter of a shadow's
+ * capacity. Whatever the current expert was worth before, another is followed once it has missed
+ * less by that quarter and the cost of the change, at most half a capacity more. (A cumulative sum
+ * test: Page, "Continuous Inspection Schemes", Biometrika 1954.) The cache then needs time to
+ * become what the new expert would have made it. An adversary who knows the sample can mislead the
+ * advisor.
  *
  * LeCaR (Vietri et al., HotStorage 2018) and Cacheus (FAST 2021) choose among experts by what each
  * would have missed. There two experts share one cache and learn from its ghosts. Here each expert
  * has a shadow of its own, so none is blamed for the evictions of another.
  *
  * SIZE. Shadows have 1/32 of the capacity up to 2,048 keys, and 1/64 beyond. They have at least 256
- * keys, or all keys of a smaller cache, and at most 32,768. All seven together take 91 to 93 bytes
- * for each of their keys. That is 2.9 bytes for each entry of a medium cache, 1.5 for each entry of
+ * keys, or all keys of a smaller cache, and at most 32,768. All seven together take 83 to 93 bytes
+ * for each of their keys. That is 2.9 bytes for each entry of a medium cache, 1.4 for each entry of
  * a large cache, and 24 KB for a small cache as a whole. They are made when the cache is no longer
  * idle (LRD_IDLE_PART). A cache that stays idle or has no limit never gets any.
  *
@@ -55,6 +54,7 @@
  *
  * FIELDS
  *   current      relaxed: an insertion that misses a change follows the former expert
+ *   loading      relaxed: set under `lock`, cleared by a new start
  *   threshold    relaxed, like `wished` and `built`: estimates of sizes, adjusted at leisure
  *   all others   guard: `lock` */
 #pragma once
@@ -72,6 +72,7 @@ typedef struct lrd_advisor {
   _Atomic(uint32_t) threshold;
   _Atomic(uint64_t) wished; // entries of the whole cache that shadows are wanted for
   _Atomic(uint64_t) built;  // entries that they were made for
+  _Atomic(bool) loading;    // a store has followed a miss
   uint32_t shards;          // constant
 
   // Every insertion reads the fields above. The fields below are on other cache lines.
@@ -131,6 +132,12 @@ static inline uint32_t lrd_advisor_current(lrd_advisor *advisor) {
 static inline void lrd_advisor_forget(lrd_advisor *advisor) {
   LRD_STORE(&advisor->current, LRD_EXPERT_FIRST);
   LRD_STORE(&advisor->wished, 0);
+  LRD_STORE(&advisor->loading, false);
+}
+
+/// True when the program has stored what it missed.
+static inline bool lrd_advisor_hears_loads(lrd_advisor *advisor) {
+  return LRD_LOAD(&advisor->loading);
 }
 
 /// A key is sampled when the upper 32 bits of its hash are below this.

@@ -6,8 +6,8 @@
  *   queue[MAIN]                the main queue
  *   history                    [ ghosts | sampled entries ]
  *
- * A change of expert moves no entry. The next victims and insertions follow the new targets, and
- * the queues drift there. lrd_shadow.c has the same rules: a shadow of full capacity hits and
+ * A change of expert moves no entry at once. The next victims and insertions follow the new
+ * targets, and the queues drift there. lrd_shadow.c has the same rules: a shadow of full capacity hits and
  * misses exactly like a cache of one shard that follows its expert. A test compares the two.
  *
  * COSTS. Where the cost limit binds, the small queue and its halves are measured in cost. Ghosts
@@ -72,6 +72,8 @@ static unsigned queue_for(lrd_order *order, uint64_t mixed) {
   const lrd_expert *expert = lrd_adaptive_follow(order);
   lrd_recall recall = lrd_ghosts_recall(&state->ghosts, mixed, expert->life, expert->twice);
   bool proven = recall == LRD_MET || (recall == LRD_ONCE && !expert->twice);
+  // Where nobody loads what he missed, a key stored again proves nothing.
+  proven &= lrd_advisor_hears_loads(order->shared);
   bool fills = expert->fills && is_filling(order) && lrd_adaptive_small_is_full(order);
   return expert->clock || proven || fills ? MAIN : YOUNG;
 }
@@ -113,6 +115,7 @@ static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *ol
   uint32_t old_id = lrd_queues_replace(order, pool, old, entry, id);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48(entry)))) {
     lrd_adaptive_move_sample(order, old_id, entry, id);
+    lrd_adaptive_forget_replacement(order, entry, id);
     lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE);
   }
   return old_id;
@@ -141,12 +144,17 @@ static uint32_t adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64
 }
 
 /// Moves the oldest entries of a small queue that was larger under another expert to the main
-/// queue, a few at a time.
+/// queue, a few at a time: those without which it is still full.
 static void settle(lrd_order *order, lrd_slots slots) {
-  for (int i = 0; i < LRD_AGEING_MOST && lrd_adaptive_small_is_large(order); i++) {
-    uint32_t id = order->queue[OLD].list.tail;
-    if (id == LRD_NIL) return;
-    lrd_order_move(order, MAIN, slots, lrd_slots_entry(slots, id));
+  const lrd_adaptive *state = order->state;
+  const lrd_queue *old = &order->queue[OLD], *young = &order->queue[YOUNG];
+  for (int i = 0; i < LRD_AGEING_MOST && old->list.tail != LRD_NIL; i++) {
+    lrd_entry *entry = lrd_slots_entry(slots, old->list.tail);
+    uint64_t count = old->size.count + young->size.count - 1;
+    uint64_t cost = old->size.cost + young->size.cost - lrd_entry_cost(entry);
+    if (count <= state->small.count && cost <= state->small.cost) return;
+    order->steps++;
+    lrd_order_move(order, MAIN, slots, entry);
   }
 }
 
@@ -155,7 +163,7 @@ static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
   const lrd_expert *expert = lrd_adaptive_follow(order);
   lrd_slots slots = lrd_pool_slots(pool);
   if (expert->fills) settle(order, slots);
-  for (int left = LRD_VICTIM_STEPS;; left--) {
+  for (int left = LRD_VICTIM_STEPS - LRD_AGEING_MOST;; left--) {
     int number = losing_queue(order);
     uint32_t id = order->queue[number].list.tail;
     if (id == LRD_NIL) return LRD_NIL;

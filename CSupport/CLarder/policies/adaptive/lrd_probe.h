@@ -64,7 +64,7 @@ static inline bool lrd_probe_ask(const lrd_probe *probe, lrd_shadow *shadow) {
     lrd_shadow_remove(shadow, mixed);
     break;
   }
-  if (stores) lrd_shadow_add(shadow, mixed);
+  if (stores) lrd_shadow_add(shadow, mixed, probe->heard != LRD_HEARD_STORE);
   return missed;
 }
 

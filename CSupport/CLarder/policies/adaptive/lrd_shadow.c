@@ -107,19 +107,26 @@ static void drop(lrd_shadow *shadow, uint16_t id) {
   shadow->free = id;
 }
 
-/// Evicts a key by the rules of lrd_policy_adaptive.c.
+/// Drops the oldest node of a queue if its key was removed.
+static bool drop_gone(lrd_shadow *shadow, lrd_shadow_queue *queue) {
+  if (!queue->count || !shadow->nodes[queue->oldest].gone) return false;
+  drop(shadow, pop(shadow, queue));
+  return true;
+}
+
+/// Evicts a key by the rules of lrd_policy_adaptive.c. The room of removed keys goes first.
 static void evict(lrd_shadow *shadow) {
+  if (drop_gone(shadow, &shadow->main) || drop_gone(shadow, &shadow->old) ||
+      drop_gone(shadow, &shadow->young)) {
+    return;
+  }
   for (int steps = LRD_VICTIM_STEPS;; steps--) {
     uint32_t small = shadow->old.count + shadow->young.count;
     if (small && (small >= shadow->small_target || !shadow->main.count)) {
       bool young = !shadow->old.count;
       uint16_t id = pop(shadow, young ? &shadow->young : &shadow->old);
       lrd_shadow_node *node = &shadow->nodes[id];
-      if (node->gone) {
-        drop(shadow, id);
-        return;
-      }
-      if (steps > 1 && lrd_expert_promotes(young, node->credit)) {
+      if (steps > 1 && !node->gone && lrd_expert_promotes(young, node->credit)) {
         node->credit = 0;
         push(shadow, &shadow->main, id);
         if (shadow->expert->twice) {
@@ -127,7 +134,7 @@ static void evict(lrd_shadow *shadow) {
         }
         continue;
       }
-      lrd_ghosts_add(&shadow->ghosts, mixed_of(node->key), 1);
+      if (!node->gone) lrd_ghosts_add(&shadow->ghosts, mixed_of(node->key), 1);
       drop(shadow, id);
       return;
     }
@@ -169,7 +176,7 @@ void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed) {
   known->credit = 0;
 }
 
-void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed) {
+void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed) {
   const lrd_expert *expert = shadow->expert;
   uint32_t key = key_of(mixed);
   bool full = shadow->used == shadow->capacity;
@@ -177,7 +184,7 @@ void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed) {
   lrd_recall recall =
       lrd_ghosts_recall(&shadow->ghosts, mixed_of(key), expert->life, expert->twice);
   bool small_full = shadow->old.count + shadow->young.count >= shadow->small_target;
-  bool proven = recall == LRD_MET || (recall == LRD_ONCE && !expert->twice);
+  bool proven = missed && (recall == LRD_MET || (recall == LRD_ONCE && !expert->twice));
   uint16_t id = take_node(shadow);
   uint16_t *head = chain_of(shadow, key);
   shadow->nodes[id] = (lrd_shadow_node){.key = key & 0xfffffff, .chain = *head};

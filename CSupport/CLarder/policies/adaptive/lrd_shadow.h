@@ -11,7 +11,8 @@
  *   directory  heads of chains of nodes by key
  *
  * A removed key leaves the directory at once, and its node the queue when its turn comes: until
- * then the shadow has one key less. (Links lead one way only.)
+ * then the shadow has one key less. The oldest node of each queue goes before any key is evicted.
+ * (Links lead one way only.)
  *
  * Guard: the advisor's lock. */
 #pragma once
@@ -60,8 +61,9 @@ bool lrd_shadow_holds(const lrd_shadow *shadow, uint64_t mixed);
 /// Looks a key up. True when it was there: then it has one hit more.
 bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed);
 
-/// Stores a key that is absent. Evicts another if the shadow is full.
-void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed);
+/// Stores a key that is absent. Evicts another if the shadow is full. `missed`: a lookup has missed
+/// it, so a ghost counts.
+void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed);
 
 /// Removes a key, if it is there.
 void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed);
