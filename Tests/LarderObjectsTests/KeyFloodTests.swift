@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import LarderObjects
 import LarderTestSupport
 import Testing
-
-import LarderObjects
 
 /// Keys chosen so that Foundation's own hashes of them are equal.
 @Suite("Keys of Foundation's classes do not collide at will")
