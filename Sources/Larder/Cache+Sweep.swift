@@ -12,8 +12,8 @@ extension Cache {
   ///       walk.visitSlice { entry in … }
   ///     }
   ///
-  /// An entry stored during the whole walk is visited exactly once, any other at most once. The same
-  /// holds for keys: a key's entries all have its hash, which the walk passes once.
+  /// An entry stored during the whole walk is visited exactly once, any other at most once. The
+  /// same holds for keys: a key's entries all have its hash, which the walk passes once.
   struct Walk {
     private let cache: Cache
     private var shard = 0

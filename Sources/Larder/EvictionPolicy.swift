@@ -104,8 +104,8 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// change nothing and store nothing. Storing, replacing and removing take O(log *n*).
   ///
   /// This is the order of `NSCache` in swift-corelibs-foundation, with two differences. NSCache
-  /// evicts the newest of equals, so a full cache of equal costs never changes again. And it inserts
-  /// in O(*n*).
+  /// evicts the newest of equals, so a full cache of equal costs never changes again. And it
+  /// inserts in O(*n*).
   ///
   /// The cache must have a total cost limit. Where only the count matters, `Int.max` will do.
   case cheapestFirst
@@ -132,8 +132,8 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// not to use it. There is no order to rely on. Hits count in the entry, up to 3. One eviction
   /// looks at no more than 64 entries. As long as nothing shows
   /// that another rule is better, the newest entries remain, and those that were read outlive
-  /// others. From a sixteenth of its limits on, the cache learns, which takes up to 8 more bytes for
-  /// each entry. Below 8,000 entries it is a fixed 24 KB plus 4.5 bytes for each entry.
+  /// others. From a sixteenth of its limits on, the cache learns, which takes up to 8 more bytes
+  /// for each entry. Below 8,000 entries it is a fixed 24 KB plus 4.5 bytes for each entry.
   ///
   /// It builds on S3-FIFO (Yang et al., SOSP 2023), Clock2Q+, miniature simulations (Waldspurger et
   /// al., USENIX ATC 2017) and the experts of LeCaR (Vietri et al., HotStorage 2018) and Cacheus

@@ -71,9 +71,9 @@ struct SieveModel: PolicyModel {
   mutating func removeAll() { self = SieveModel() }
 }
 
-/// Evicted keys, each with the epoch it was evicted in. An epoch ends when it has `granule` keys; those
-/// taken out of the table do not count. A key lives for `life` more epochs. The memory for all this
-/// comes with the insertion after the first eviction.
+/// Evicted keys, each with the epoch it was evicted in. An epoch ends when it has `granule` keys;
+/// those taken out of the table do not count. A key lives for `life` more epochs. The memory for
+/// all this comes with the insertion after the first eviction.
 struct GhostModel {
   var epochs: [Int: Int] = [:]
   var epoch = 0

@@ -5,8 +5,8 @@
   import Darwin
 #endif
 
-/// How much work the long tests do. `LARDER_STRESS_SCALE` divides it: sanitizers are slow, and so is
-/// waiting. Without it everything is done.
+/// How much work the long tests do. `LARDER_STRESS_SCALE` divides it: sanitizers are slow, and so
+/// is waiting. Without it everything is done.
 public enum Stress {
   public static let divisor: Int = {
     guard let text = getenv("LARDER_STRESS_SCALE") else { return 1 }

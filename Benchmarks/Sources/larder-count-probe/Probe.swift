@@ -5,10 +5,10 @@ import Larder
 import PolicyFacts
 
 // The program that `Benchmarks/count` runs under callgrind: hits, misses, insertions into a growing
-// cache, insertions into a full one, where each evicts, and a read-through. Keys and values are made
-// outside the part that is counted, except the values that a read-through stores. One thread, and
-// the default policy or the one named on the command line. Without a name what stores is counted
-// with fifo, too, under names with an ending: the difference is what the default costs.
+// cache, insertions into a full one, where each evicts, and a read-through. Keys and values are
+// made outside the part that is counted, except the values that a read-through stores. One thread,
+// and the default policy or the one named on the command line. Without a name what stores is
+// counted with fifo, too, under names with an ending: the difference is what the default costs.
 //
 // Each count is announced on stdout as its name, the number of operations to divide by and, for a
 // read-through, the hit ratio.

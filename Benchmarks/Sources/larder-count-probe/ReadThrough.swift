@@ -4,7 +4,8 @@ import Glibc
 import Larder
 
 /// A read-through of Zipf keys, exponent 0.99, into room for a tenth of them: requests of a full
-/// cache whose policy has learnt, hits and misses as they come. A miss makes an object and stores it.
+/// cache whose policy has learnt, hits and misses as they come. A miss makes an object and stores
+/// it.
 struct ReadThrough {
   private static let keys = 1_000_000
   private static let warmUp = 4_000_000

@@ -8,8 +8,8 @@
 
 #pragma clang assume_nonnull begin
 
-/// Locks the shard and notes this thread's batch there, so that it sees an exact order. `lane` NULL: only
-/// locks.
+/// Locks the shard and notes this thread's batch there, so that it sees an exact order. `lane`
+/// NULL: only locks.
 static inline void lrd_shard_enter(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard)
     LRD_ACQUIRE(shard->lock) {
   lrd_lock_acquire(&shard->lock);

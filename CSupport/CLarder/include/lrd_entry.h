@@ -8,10 +8,10 @@
  * without them. Entries that have none pay nothing for them. One bit of the header says whether the
  * entry has a cost other than 0; only then is there a field for it.
  *
- * The core knows the header and what is before it. Key and value belong to the layer above. It writes them before
- * the entry is published and destroys them when no reader can hold the entry; neither changes in
- * between. The fields that a hit touches come last, beside key and value: a hit then seldom needs a
- * second cache line.
+ * The core knows the header and what is before it. Key and value belong to the layer above. It
+ * writes them before the entry is published and destroys them when no reader can hold the entry;
+ * neither changes in between. The fields that a hit touches come last, beside key and value: a hit
+ * then seldom needs a second cache line.
  *
  * FIELDS
  *   prev, next   slot ids by which the policy links entries into lists or trees. Guard: the shard's
@@ -23,7 +23,7 @@
  *                saturating, updates may be lost. It has a byte of its own, because readers store
  *                to it without a lock. Policies that get hits in batches use it freely, under the
  *                lock.
- *   has_cost     there is a cost before the header. Both written as hash_…. Byte: that of `state` */
+ *   has_cost     there is a cost before the header. Both: written as hash_…; byte: that of `state` */
 #pragma once
 
 #include "lrd_base.h"

@@ -17,8 +17,8 @@
  * in its lane and hands them over when it has a shard's lock anyway, or gets one by a trylock.
  *
  * An insertion notes a replacement as a hit; calls `victim`, maybe `pass`, `victim` and `renew`,
- * and `remove`, until there is room; then calls `insert` or `replace`. A new entry is thus never its
- * own victim. */
+ * and `remove`, until there is room; then calls `insert` or `replace`. A new entry is thus never
+ * its own victim. */
 #pragma once
 
 #include "lrd_order.h"

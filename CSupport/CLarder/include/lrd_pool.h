@@ -93,8 +93,8 @@ LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {
 /// `slots_most` slots. True when it has made one. Locks `lock`. One thread at a time may call it.
 bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most);
 
-/// Takes slots and pairs back. Frees pages that became empty, but keeps one page empty or in reserve. Locks
-/// `lock`.
+/// Takes slots and pairs back. Frees pages that became empty, but keeps one page empty or in
+/// reserve. Locks `lock`.
 void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count);
 
 /// Bytes of all pages, for statistics. Locks `lock`.

@@ -13,11 +13,11 @@
  *
  * NO REQUEST IS LOST. `state` changes in single atomic steps. The background thread clears QUEUED
  * before it looks at anything. A thread that asks later finds QUEUED clear, sets it, and gets
- * another visit. If the request was WAITING, it then raises `asked`, on which the thread sleeps: the
- * thread either sees the bit when it looks over those that wait, or does not fall asleep.
+ * another visit. If the request was WAITING, it then raises `asked`, on which the thread sleeps:
+ * the thread either sees the bit when it looks over those that wait, or does not fall asleep.
  *
- * EACH REQUEST HAS ITS OWN PAUSE, which grows while its visits end with LATER. A cache with a reader
- * that sleeps thus keeps no other one waiting, nor itself when it is asked for memory.
+ * EACH REQUEST HAS ITS OWN PAUSE, which grows while its visits end with LATER. A cache with a
+ * reader that sleeps thus keeps no other one waiting, nor itself when it is asked for memory.
  *
  * FIELDS
  *   state        acq_rel: the visit sees everything written before the request

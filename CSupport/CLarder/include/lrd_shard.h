@@ -88,8 +88,8 @@ static inline uint64_t lrd_shard_count_locked(const lrd_shard *shard) LRD_REQUIR
   return shard->count;
 }
 
-/// Puts a new entry of this cost into order and sums. The caller has reserved room for it, and publishes it in
-/// the table.
+/// Puts a new entry of this cost into order and sums. The caller has reserved room for it, and
+/// publishes it in the table.
 static inline void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry, uint64_t cost)
     LRD_REQUIRES(shard->lock) {
   uint32_t id = entry->prev;

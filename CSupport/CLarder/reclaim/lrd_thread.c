@@ -11,7 +11,8 @@ _Thread_local lrd_thread *lrd_self;
 
 enum { BLOCKS = 24, FIRST_BLOCK = 8 };
 
-/// The records of the indexes from FIRST_BLOCK * (2^b - 1) on, twice as many as in the block before.
+/// The records of the indexes from FIRST_BLOCK * (2^b - 1) on, twice as many as in the block
+/// before.
 typedef struct lrd_roll {
   uint32_t used;
   uint32_t first; // index of the first record

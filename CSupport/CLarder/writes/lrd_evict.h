@@ -22,8 +22,8 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *_Nullable s
     LRD_REQUIRES(shard->lock);
 
 /// Evicts one entry when the count is short, for one without a cost, and retires it, where
-/// lrd_garbage_is_quiet_locked() allows that. The caller destroys what is added to `freed`. `waits`:
-/// some stays in the limbo. False when nothing has changed.
+/// lrd_garbage_is_quiet_locked() allows that. The caller destroys what is added to `freed`.
+/// `waits`: some stays in the limbo. False when nothing has changed.
 bool lrd_evict_quietly_locked(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
                               lrd_chain *freed, bool *waits) LRD_REQUIRES(shard->lock);
 

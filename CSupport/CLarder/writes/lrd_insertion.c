@@ -87,9 +87,9 @@ static void give_up_locked(lrd_cache *cache, lrd_shard *shard, lrd_insertion *in
   lrd_garbage_add_locked(cache, shard, &insertion->garbage, unlinked);
 }
 
-/// Steps 1 and 3, when another thread has stored a value since an earlier round took the old one out. That
-/// was an eviction, then, and not the first half of a replacement. Unlocks for the next round, in
-/// which the caller sees the value that it replaces.
+/// Steps 1 and 3, when another thread has stored a value since an earlier round took the old one
+/// out. That was an eviction, then, and not the first half of a replacement. Unlocks for the next
+/// round, in which the caller sees the value that it replaces.
 static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
     LRD_RELEASE(shard->lock) {
   shard->counters.removals--;

@@ -8,8 +8,8 @@ import CBench
 ///                                      second over all threads, 0 for one after the other
 ///
 /// The implementation is filled once, outside the clock. With `fresh=1` it is created again, empty,
-/// for every command. With `parts` a round goes through the whole stream and counts the hits of each
-/// part; all threads wait between two parts, and the cache settles.
+/// for every command. With `parts` a round goes through the whole stream and counts the hits of
+/// each part; all threads wait between two parts, and the cache settles.
 final class StepBench<R: Rival, S: Step>: ChildBench {
   private let requests: Requests<R.Key>
   private let threads: Int

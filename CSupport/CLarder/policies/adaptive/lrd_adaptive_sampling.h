@@ -27,8 +27,8 @@ void lrd_adaptive_follow_threshold(lrd_order *order);
 /// Hands the sample of the entry in slot `old_id` to `entry` in slot `id`, which replaces it.
 void lrd_adaptive_move_sample(lrd_order *order, uint32_t old_id, lrd_entry *entry, uint32_t id);
 
-/// Takes what a replacement has added to the count of hits of a sampled entry for credit, so that no
-/// poll takes it for a lookup.
+/// Takes what a replacement has added to the count of hits of a sampled entry for credit, so that
+/// no poll takes it for a lookup.
 void lrd_adaptive_forget_replacement(lrd_order *order, lrd_entry *entry, uint32_t id);
 
 /// Stops the process when the sample has an entry that the shard does not have.

@@ -5,8 +5,8 @@
  *
  * A hit only adds to a count in its entry, so the advisor does not learn of it. Insertions
  * therefore poll the sampled entries, one bucket at a time. A count above 0 is a hit that the
- * advisor has not heard of. The poll sets the count to 0 and keeps it here as the entry's credit. The policy adds
- * credit and count up when it decides whether the entry stays.
+ * advisor has not heard of. The poll sets the count to 0 and keeps it here as the entry's credit.
+ * The policy adds credit and count up when it decides whether the entry stays.
  *
  * The slot id chooses the bucket. Buckets are half full on average. An entry whose bucket is full
  * is not added. The advisor then hears of its hits only when a scan passes it. `turn` is the number
