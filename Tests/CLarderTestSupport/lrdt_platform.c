@@ -71,26 +71,3 @@ uint64_t lrdt_scan_steps(void) {
   uint64_t none = 0;
   return lrdt_step(visit_hazards, go_on, &none);
 }
-
-typedef struct vain {
-  lrd_cache *cache;
-  bool (*look)(uint64_t number);
-  uint64_t calls;
-} vain;
-
-static void ask(void *context) {
-  lrd_request_visit(&((vain *)context)->cache->request);
-}
-
-static bool look_when_unheard(void *context, uint64_t step) {
-  (void)step;
-  vain *vain = context;
-  return !lrd_request_is_unheard() || vain->look(++vain->calls);
-}
-
-uint64_t lrdt_ask_in_vain(lrd_cache *cache, bool (*look)(uint64_t)) {
-  vain vain = {.cache = cache, .look = look};
-  LRD_STORE(&lrd_request_unheard, false);
-  lrdt_step_failing((void (*)(void))lrd_thread_spawn, ask, look_when_unheard, &vain);
-  return vain.calls;
-}

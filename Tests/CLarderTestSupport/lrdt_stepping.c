@@ -15,7 +15,6 @@ enum { trace_flag = 0x100 };
 
 static bool (*looks)(void *context, uint64_t step);
 static void *looks_at;
-static void (*failing)(void);
 static volatile uint64_t steps;
 
 /// The system clears the flag for the handler and restores it on return.
@@ -25,13 +24,6 @@ static void on_trap(int signal, siginfo_t *info, void *machine) {
   int before = errno;
   ucontext_t *context = machine;
   steps++;
-  greg_t *registers = context->uc_mcontext.gregs;
-  if (failing && registers[REG_RIP] == (greg_t)failing) {
-    // Returns 0 to the caller.
-    registers[REG_RAX] = 0;
-    registers[REG_RIP] = *(greg_t *)registers[REG_RSP];
-    registers[REG_RSP] += (greg_t)sizeof(greg_t);
-  }
   if (!looks(looks_at, steps)) context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)trace_flag;
   errno = before;
 }
@@ -62,14 +54,7 @@ uint64_t lrdt_step(void (*work)(void *), bool (*look)(void *, uint64_t), void *c
                    "lea 128(%%rsp), %%rsp" ::
                        : "memory", "cc");
   sigaction(SIGTRAP, &before, NULL);
-  failing = NULL;
   return steps;
-}
-
-uint64_t lrdt_step_failing(void (*function)(void), void (*work)(void *),
-                           bool (*look)(void *, uint64_t), void *context) {
-  failing = function;
-  return lrdt_step(work, look, context);
 }
 
 #else
@@ -82,12 +67,6 @@ uint64_t lrdt_step(void (*work)(void *), bool (*look)(void *, uint64_t), void *c
   (void)look;
   work(context);
   return 0;
-}
-
-uint64_t lrdt_step_failing(void (*function)(void), void (*work)(void *),
-                           bool (*look)(void *, uint64_t), void *context) {
-  (void)function;
-  return lrdt_step(work, look, context);
 }
 
 #endif

@@ -14,8 +14,4 @@ bool lrdt_stepping_available(void);
 uint64_t lrdt_step(void (*work)(void *context), bool (*look)(void *context, uint64_t step),
                    void *context);
 
-/// The same, but calls of `function` return 0 or false and do nothing.
-uint64_t lrdt_step_failing(void (*_Nonnull function)(void), void (*_Nonnull work)(void *),
-                           bool (*_Nonnull look)(void *, uint64_t), void *_Nonnull context);
-
 #pragma clang assume_nonnull end

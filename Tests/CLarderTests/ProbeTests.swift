@@ -76,7 +76,7 @@ struct ProbeTests {
     Self.withShadow(UInt32(LRD_EXPERT_FIRST), 4) { shadow in
       var probe = lrd_probe()
       probe.mixed = Self.mixed(1)
-      probe.stored = true
+      probe.loads = true
       #expect(lrd_probe_ask(&probe, shadow) && lrd_shadow_holds(shadow, Self.mixed(1)))
     }
   }

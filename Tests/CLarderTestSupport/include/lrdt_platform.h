@@ -28,7 +28,3 @@ bool lrdt_thread_is_solitary(void);
 /// The instructions that it takes to read the hazards of all threads; 0 where they cannot be
 /// counted (see lrdt_play.h).
 uint64_t lrdt_scan_steps(void);
-
-/// Asks for a visit to the cache while no thread can be started, and calls `look` with 1, 2, 3 … at
-/// each instruction after that failed, until it answers false. Returns the number of calls.
-uint64_t lrdt_ask_in_vain(lrd_cache *_Nonnull cache, bool (*_Nonnull look)(uint64_t));

@@ -106,7 +106,7 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
   switch ((lrd_heard)probe->heard) {
   case LRD_HEARD_HIT:
     advisor->chance = advisor->chance * 1664525 + 1013904223;
-    probe->stored = (advisor->chance >> 8) * 0x1p-24 < loaded_part(advisor);
+    probe->loads = (advisor->chance >> 8) * 0x1p-24 < loaded_part(advisor);
     break;
   case LRD_HEARD_MISS:
     count_miss_locked(advisor, false);
@@ -116,6 +116,7 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
     count_miss_locked(advisor, true);
     break;
   case LRD_HEARD_STORE:
+    probe->loads = lrd_advisor_hears_loads(advisor);
     if (*missed != key) break;
     *missed = 0;
     probe->heard = LRD_HEARD_FILL;

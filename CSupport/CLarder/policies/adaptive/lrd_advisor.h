@@ -19,6 +19,9 @@
  * miss of the real cache that no shadow had counts as a miss of all. A cache in a bad state thus
  * reaches a decision even when all shadows are well.
  *
+ * GHOSTS prove a key only if somebody asked for it. Where no miss has been followed by a store yet,
+ * keys stored again prove nothing, in the cache as in the shadows.
+ *
  * THE BOUND. No count may exceed that of the current expert by more than a quarter of a shadow's
  * capacity. Whatever the current expert was worth before, another is followed once it has missed
  * less by that quarter and the cost of the change, at most half a capacity more. (A cumulative sum

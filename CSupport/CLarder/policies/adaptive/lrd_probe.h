@@ -36,7 +36,7 @@ typedef struct lrd_probe {
   uint8_t heard;  // lrd_heard
   uint8_t next;   // the shadow to ask next; LRD_EXPERTS when all were asked
   uint8_t absent; // the number of shadows asked that missed
-  bool stored;    // HIT: shadows that miss store the key
+  bool loads; // HIT: shadows that miss store the key. STORE: its ghost counts, see lrd_advisor.h
 } lrd_probe;
 
 /// Takes a probe through one shadow. True when a lookup missed there.
@@ -46,7 +46,7 @@ static inline bool lrd_probe_ask(const lrd_probe *probe, lrd_shadow *shadow) {
   switch ((lrd_heard)probe->heard) {
   case LRD_HEARD_HIT:
     missed = !lrd_shadow_use(shadow, mixed);
-    stores = missed && probe->stored;
+    stores = missed && probe->loads;
     break;
   case LRD_HEARD_MISS:
     missed = !lrd_shadow_use(shadow, mixed);
@@ -64,7 +64,7 @@ static inline bool lrd_probe_ask(const lrd_probe *probe, lrd_shadow *shadow) {
     lrd_shadow_remove(shadow, mixed);
     break;
   }
-  if (stores) lrd_shadow_add(shadow, mixed, probe->heard != LRD_HEARD_STORE);
+  if (stores) lrd_shadow_add(shadow, mixed, probe->heard != LRD_HEARD_STORE || probe->loads);
   return missed;
 }
 
