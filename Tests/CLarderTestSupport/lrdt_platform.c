@@ -6,7 +6,6 @@
 
 #include "lrd_lane.h"
 #include "lrd_platform.h"
-#include "lrdt_stepping.h"
 
 #if defined(__linux__)
 #include <errno.h>
@@ -50,24 +49,4 @@ uint32_t lrdt_thread_number(void) {
 
 bool lrdt_thread_is_solitary(void) {
   return lrd_thread_is_solitary();
-}
-
-static void note_nothing(void *context, uintptr_t pointer) {
-  (void)context;
-  (void)pointer;
-}
-
-static void visit_hazards(void *context) {
-  lrd_thread_visit_hazards(note_nothing, context);
-}
-
-static bool go_on(void *context, uint64_t step) {
-  (void)context;
-  (void)step;
-  return true;
-}
-
-uint64_t lrdt_scan_steps(void) {
-  uint64_t none = 0;
-  return lrdt_step(visit_hazards, go_on, &none);
 }

@@ -199,3 +199,23 @@ const char *lrdt_play_write(lrdt_play *play, size_t item, uint64_t stop, bool *s
   lrd_loan_end(play->lane);
   return fault;
 }
+
+static void note_nothing(void *context, uintptr_t pointer) {
+  (void)context;
+  (void)pointer;
+}
+
+static void visit_hazards(void *context) {
+  lrd_thread_visit_hazards(note_nothing, context);
+}
+
+static bool go_on(void *context, uint64_t step) {
+  (void)context;
+  (void)step;
+  return true;
+}
+
+uint64_t lrdt_scan_steps(void) {
+  uint64_t none = 0;
+  return lrdt_step(visit_hazards, go_on, &none);
+}

@@ -24,7 +24,3 @@ uint32_t lrdt_thread_number(void);
 
 /// True when no other thread has a record.
 bool lrdt_thread_is_solitary(void);
-
-/// The instructions that it takes to read the hazards of all threads; 0 where they cannot be
-/// counted (see lrdt_play.h).
-uint64_t lrdt_scan_steps(void);

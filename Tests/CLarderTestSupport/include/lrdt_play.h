@@ -58,4 +58,8 @@ const char *_Nullable lrdt_play_reads(lrdt_play *play);
 /// hazard holds. Sets `*stopped` to false when the lookup ended before. NULL, or what went wrong.
 const char *_Nullable lrdt_play_write(lrdt_play *play, size_t item, uint64_t stop, bool *stopped);
 
+/// The instructions that it takes to read the hazards of all threads; 0 where they cannot be
+/// counted.
+uint64_t lrdt_scan_steps(void);
+
 #pragma clang assume_nonnull end
