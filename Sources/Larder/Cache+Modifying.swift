@@ -61,6 +61,7 @@ extension Cache {
       return .some(.outOfMemory)
     }
     lrd_note_locked(core, lane, shard, entry, hash)
+    let kept = extras?.cost == nil ? entry.map { Int(clamping: lrd_entry_cost($0)) } : nil
     lrd_shard_leave(core, shard)
     defer {
       if let entry {
@@ -74,7 +75,6 @@ extension Cache {
     }
     try body(&value)
     let isSame = { (old: StoredEntry?, tookOut: Bool) in old == entry || (old == nil && tookOut) }
-    let kept = extras?.cost == nil ? entry.map { Int(clamping: lrd_entry_cost($0)) } : nil
     let outcome = store(consume value, key, givenCost ?? kept, ifStill: isSame)
     return outcome.map { .some($0) }
   }

@@ -106,7 +106,7 @@ static inline void lrd_entry_prefetch_references(const lrd_entry *entry,
   }
 }
 
-/// The cost.
+/// The cost. Under the shard's lock if the entry is linked: `has_cost` shares its byte with `state`.
 LRD_INLINE uint64_t lrd_entry_cost(const lrd_entry *entry) {
   return LRD_UNLIKELY(entry->has_cost) ? ((const uint64_t *)(const void *)entry)[-1] : 0;
 }
