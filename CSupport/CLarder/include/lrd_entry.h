@@ -62,9 +62,9 @@ typedef struct lrd_entry {
   uint32_t next;
   uint32_t hash_mid;
   uint16_t hash_high;
-  uint8_t state : 3;
+  uint8_t state : 4;
   uint8_t has_cost : 1;
-  uint8_t queue : 4;
+  uint8_t queue : 3;
   uint8_t policy_bits;
 } lrd_entry;
 _Static_assert(sizeof(lrd_entry) == 16, "two entries of two words fill a cache line");
