@@ -65,7 +65,8 @@ struct EvictionMemoryTests {
     }
     #expect(cache.keys.allSatisfy { !cache.wasEvicted($0) })
     #expect((0..<1_000).count { cache.wasEvicted($0) } > 100)
-    #expect((1_000..<100_000).allSatisfy { !cache.wasEvicted($0) })
+    // The expected number is 0.0002.
+    #expect((1_000..<100_000).count { cache.wasEvicted($0) } <= 1)
   }
 
   @Test("A cache without the option knows of no eviction")
