@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrdt_advisor.h"
 
+#include "lrd_adaptive.h"
+
 const lrd_expert *lrdt_expert(uint32_t number) {
   return &lrd_experts[number];
 }
@@ -31,4 +33,15 @@ uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses) 
 
 uint32_t lrdt_current_expert(lrd_cache *cache) {
   return lrd_advisor_current(cache->shared);
+}
+
+uint64_t lrdt_ghost_buckets(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
+  uint64_t buckets = 0;
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    lrd_lock_acquire(&shard->lock);
+    const lrd_adaptive *state = shard->order.state;
+    buckets += state->ghosts.buckets;
+    lrd_lock_release(&shard->lock);
+  }
+  return buckets;
 }

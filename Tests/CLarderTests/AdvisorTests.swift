@@ -127,6 +127,17 @@ struct AdvisorTests {
     unlimited.checkInvariants()
   }
 
+  @Test("Evicted keys are remembered in small shards, but not in a tiny cache")
+  func ghostsOfSmallShards() {
+    func ghosts(_ limit: Int, shards: Int) -> UInt64 {
+      let cache = Cache<Int, Int>(countLimit: limit, policy: .adaptive, shards: shards)
+      for key in 0..<2 * limit { cache[key] = key }
+      return cache.withCore { lrdt_ghost_buckets($0) }
+    }
+    #expect(ghosts(600, shards: 1) >= 150 && ghosts(600, shards: 16) >= 150)
+    #expect(ghosts(63, shards: 1) == 0 && ghosts(60, shards: 4) == 0)
+  }
+
   @Test(
     "The adaptive policy takes at most 8 bytes for each entry beyond those of LRU",
     arguments: [10_000, 40_000, 200_000])

@@ -21,4 +21,7 @@ uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses);
 /// The expert that a cache of the adaptive policy follows now.
 uint32_t lrdt_current_expert(lrd_cache *cache);
 
+/// The buckets of ghosts that its shards have. No other thread may use it.
+uint64_t lrdt_ghost_buckets(lrd_cache *cache);
+
 #pragma clang assume_nonnull end

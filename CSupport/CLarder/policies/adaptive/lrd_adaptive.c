@@ -26,8 +26,9 @@ void lrd_adaptive_plan_again(lrd_order *order) {
   if (state->planned && !is_far(capacity, state->planned)) return;
   state->planned = state->capacity = capacity;
   lrd_advisor_propose(advisor, capacity, exact);
-  state->ghost_buckets =
-      lrd_ghosts_buckets(lrd_expert_ghosts(capacity, LRD_EXPERT_GHOSTS_MOST * LRD_EXPERT_EPOCHS));
+  uint64_t whole = LRD_LOAD(&advisor->wished);
+  state->ghost_buckets = lrd_ghosts_buckets(
+      lrd_expert_ghosts(capacity, whole, LRD_EXPERT_GHOSTS_MOST * LRD_EXPERT_EPOCHS));
   state->sample_buckets = lrd_samples_buckets(lrd_advisor_share(advisor));
   order->history.wanted =
       lrd_ghosts_bytes(state->ghost_buckets) + state->sample_buckets * sizeof(lrd_sample_bucket);

@@ -96,9 +96,9 @@ static inline uint32_t lrd_expert_round(const lrd_expert *expert, uint32_t credi
 /// ghost, and among a handful of entries one that nobody has asked for again is seen.
 enum { LRD_EXPERT_TINY = 64 };
 
-/// The number of ghosts to remember, for this capacity and a life of so many epochs.
-static inline uint64_t lrd_expert_ghosts(uint64_t capacity, uint32_t life) {
-  return capacity < LRD_EXPERT_TINY ? 0 : capacity * life / LRD_EXPERT_EPOCHS;
+/// The number of ghosts to remember, for this capacity of `whole` and a life of so many epochs.
+static inline uint64_t lrd_expert_ghosts(uint64_t capacity, uint64_t whole, uint32_t life) {
+  return whole < LRD_EXPERT_TINY ? 0 : capacity * life / LRD_EXPERT_EPOCHS;
 }
 
 /// The number of ghosts in an epoch, for this capacity.

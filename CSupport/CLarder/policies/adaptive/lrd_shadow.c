@@ -22,7 +22,7 @@ static uint32_t directory_size(uint32_t capacity) {
 }
 
 static uint32_t ghost_buckets(const lrd_expert *expert, uint32_t capacity) {
-  return lrd_ghosts_buckets(lrd_expert_ghosts(capacity, expert->life));
+  return lrd_ghosts_buckets(lrd_expert_ghosts(capacity, capacity, expert->life));
 }
 
 size_t lrd_shadow_bytes(const lrd_expert *expert, uint32_t capacity) {
