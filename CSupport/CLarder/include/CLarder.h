@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lrd_alloc.h"
+#include "lrd_flights.h"
 #include "lrd_hash.h"
 #include "lrd_insertion.h"
 #include "lrd_life.h"
@@ -12,6 +13,7 @@
 #include "lrd_policies.h"
 #include "lrd_process.h"
 #include "lrd_removal.h"
+#include "lrd_signal.h"
 #include "lrd_statistics.h"
 #include "lrd_sweep.h"
 #include "lrd_trim.h"

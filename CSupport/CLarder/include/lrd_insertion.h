@@ -8,8 +8,8 @@
  *   the caller ends the insertion's `garbage` (lrd_garbage.h)
  *
  * THE SHORT WAY is that of most insertions: no entry has the key's hash, the table lacks no
- * memory, and there is room, or nothing but the count is short and nobody watches evictions. Keys
- * need no comparison then, and what is evicted can be retired at once.
+ * memory, no flight is under way, and there is room, or nothing but the count is short and nobody
+ * watches evictions. Keys need no comparison then, and what is evicted can be retired at once.
  *
  * AGAIN means that the insertion had to unlock: to allocate, or to take room from another shard.
  * The entry is not stored, and the caller starts over with lrd_insertion_begin(). The value that it

@@ -9,7 +9,8 @@
  *   I4  L1 to L3 of lrd_limbo.h.
  *   I5  Every entry in a main bucket has hints of its references; their upper bits may be wrong.
  *   I6  With fewer entries than `at_ease`, the table does not move, is not full, and needs no
- *       successor.
+ *       successor; and no flight is under way.
+ *   I7  `flying` says whether `flights` is not 0, and no more flights are under way than ever began.
  * LOCKING
  *   `lock` guards every field but `root`, `bucket`, `buckets` and `hints`. It is a leaf: its holder
  *   allocates and frees nothing, runs no user code but ==, and takes no other lock but those of the
@@ -57,6 +58,7 @@ typedef struct lrd_shard {
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   bool full;         // the last insertion had to evict
+  bool flying;       // `flights` is not 0
   uint64_t unlinked; // entries ever unlinked; a batch is sound while this does not change
   unsigned __int128 cost;
   uint64_t count;
@@ -64,6 +66,8 @@ typedef struct lrd_shard {
   uint64_t moved_seen; // `moved` of the root after the background thread's last slice
   lrd_counters counters;
   lrd_limbo limbo;
+  uint64_t flights;       // loads of this shard's keys that the layer above has under way
+  uint64_t flights_begun; // and all that ever began
 } lrd_shard;
 
 /// Makes an empty shard. `shared`: what the policy has made for all shards of the cache. False
@@ -86,6 +90,11 @@ static inline lrd_table *_Nullable lrd_shard_next_locked(lrd_shard *shard)
 
 static inline uint64_t lrd_shard_count_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   return shard->count;
+}
+
+/// Changes whenever an entry is unlinked.
+static inline uint64_t lrd_shard_unlinked_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  return shard->unlinked;
 }
 
 /// Puts a new entry of this cost into order and sums. The caller has reserved room for it, and

@@ -38,10 +38,12 @@ static lrd_bucket *find_end_locked(lrd_shard *shard, uint64_t hash) LRD_REQUIRES
   return lrd_matches_next_locked(&matches) ? NULL : matches.bucket;
 }
 
-/// Makes room in a table that is not at ease, if that needs neither memory nor a visit.
+/// Makes room in a table that is not at ease, if that needs neither memory nor a visit, and no
+/// flight needs to be told.
 static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock) {
   lrd_supply none = {0};
+  if (shard->flying) return false;
   return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
 }
 
