@@ -8,14 +8,14 @@ extension Cache {
     _ value: consuming Value, _ key: Key, _ givenCost: Int?,
     replaced: UnsafeMutablePointer<Value?>?, with extras: Extras<Key, Value>
   ) -> InsertionOutcome {
-    storeIfWanted(consume value, key, givenCost, replaced: replaced, with: extras, nil)!
+    storeIfWanted(consume value, key, givenCost, replaced: replaced, with: extras)!
   }
 
   /// The same, or `nil` if `isWanted` says under the shard's lock that the value is not wanted.
   func storeIfWanted(
     _ value: consuming Value, _ key: Key, _ givenCost: Int?,
     replaced: UnsafeMutablePointer<Value?>?, with extras: Extras<Key, Value>,
-    _ isWanted: ((_ old: StoredEntry?, _ tookOut: Bool) -> Bool)?
+    outdates: Bool = true, _ isWanted: ((_ old: StoredEntry?, _ tookOut: Bool) -> Bool)? = nil
   ) -> InsertionOutcome? {
     let cost = givenCost ?? extras.cost?(key, value) ?? Int(lrd_cache_default_cost(core))
     require(cost >= 0, "cost must not be negative")
@@ -26,7 +26,7 @@ extension Cache {
     let isShown = extras.onInsertion != nil
     var storage = Storage(
       moment: extras.secondChance?.willWrite(key, hash) ?? 0, ages: extras.ages,
-      lends: isShown && canLend, isWanted: isWanted)
+      lends: isShown && canLend, outdates: outdates, isWanted: isWanted)
     if isShown && !storage.lends { copy = copy value }
     extras.groups?.willStore(key)
     let outcome = storePlainly(consume value, key, cost, replaced: replaced, with: &storage)

@@ -10,6 +10,7 @@ extension Cache {
   /// - Complexity: O(*m*) for the *m* entries of the group, whatever else is stored. Locks one
   ///   shard for each entry.
   public func removeAll(inGroup group: some Hashable & Sendable) {
+    outdateFlights(inGroup: group)
     // Before the keys are listed, so that they include what is found and stored again until then.
     extras?.secondChance?.willWriteAll()
     defer { extras?.secondChance?.didWriteAll() }

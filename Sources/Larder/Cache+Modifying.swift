@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 
+/// Changes that depend on what is stored. `Cache+Changing.swift` says how.
 extension Cache {
   /// Changes the value of `key` in place, atomically: no change of another thread is lost.
   ///
@@ -16,8 +17,7 @@ extension Cache {
   ///   - cost: The cost of the changed value. Must not be negative. If `nil`, the cost function is
   ///     asked; without one the entry keeps its cost, and a new entry gets the default cost.
   ///   - body: Changes the value.
-  /// - Returns: What became of the changed value, as ``insert(_:forKey:cost:)`` says it. On a
-  ///   thread that is inside 32 loans, ``InsertionOutcome/outOfMemory``, and `body` did not run.
+  /// - Returns: What became of the changed value, as ``insert(_:forKey:cost:)`` says it.
   /// - Complexity: That of a lookup and an insertion, for each time that `body` runs. Locks one
   ///   shard twice.
   @discardableResult
@@ -25,9 +25,12 @@ extension Cache {
     forKey key: Key, default defaultValue: @autoclosure () -> Value, cost: Int? = nil,
     _ body: (inout Value) throws(Failure) -> Void
   ) throws(Failure) -> InsertionOutcome {
-    while true {
-      if let outcome = try modifyOnce(key, cost, { defaultValue() }, body) { return outcome! }
-    }
+    require(cost ?? 0 >= 0, "cost must not be negative")
+    let given = { (_: Value) in cost }
+    return try change(key, cost: given) { (value) throws(Failure) in
+      if value == nil { value = defaultValue() }
+      try body(&value!)
+    }.outcome!
   }
 
   /// Changes the value of `key` in place, atomically. Returns `nil`, and does not call `body`, if
@@ -38,58 +41,57 @@ extension Cache {
   public func modifyValue<Failure: Error>(
     forKey key: Key, cost: Int? = nil, _ body: (inout Value) throws(Failure) -> Void
   ) throws(Failure) -> InsertionOutcome? {
+    require(cost ?? 0 >= 0, "cost must not be negative")
+    let given = { (_: Value) in cost }
+    return try change(key, cost: given) { (value) throws(Failure) in
+      if value != nil { try body(&value!) }
+    }.outcome
+  }
+
+  /// Changes, stores or removes the value of `key`, atomically, and returns what `body` returns.
+  ///
+  ///     let visits = counters.updateValue(forKey: page) { count in
+  ///       count = (count ?? 0) + 1
+  ///       return count!
+  ///     }
+  ///
+  /// `body` gets the value, or `nil` if there is none. If it leaves `nil`, the entry is removed.
+  /// All else is as for ``modifyValue(forKey:default:cost:_:)``. What becomes of the new value is
+  /// not told: if it is too costly, or there is no memory for it, that leaves what
+  /// ``insert(_:forKey:cost:)`` leaves.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - cost: Tells the cost of the new value. Must not return a negative number. If `nil`, the
+  ///     cost is that of ``modifyValue(forKey:default:cost:_:)``.
+  ///   - body: Changes the value.
+  /// - Complexity: Like ``modifyValue(forKey:default:cost:_:)``.
+  @discardableResult
+  public func updateValue<Result, Failure: Error>(
+    forKey key: Key, cost: ((Value) -> Int)? = nil,
+    _ body: (inout Value?) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try change(key, cost: { cost?($0) }, body).result
+  }
+
+  /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that is
+  /// there afterwards; `nil` if the new one is too costly or there is no memory.
+  ///
+  /// - Parameters:
+  ///   - value: The value to keep.
+  ///   - key: The key to keep it under.
+  ///   - cost: As for ``insert(_:forKey:cost:)``. Must not be negative.
+  /// - Complexity: Like ``insert(_:forKey:cost:)``.
+  @discardableResult
+  public func insert(_ value: Value, ifAbsentForKey key: Key, cost: Int? = nil) -> (
+    inserted: Bool, current: Value?
+  ) {
+    require(cost ?? 0 >= 0, "cost must not be negative")
     while true {
-      if let outcome = try modifyOnce(key, cost, { nil }, body) { return outcome }
-    }
-  }
-
-  /// One try, on the entry that there is now. That is on loan meanwhile, so it can be told from
-  /// every later one. `nil` if another one is there when the changed value is to be stored;
-  /// `.some(nil)` if there is nothing to change.
-  private func modifyOnce<Failure: Error>(
-    _ key: Key, _ givenCost: Int?, _ makeDefault: () -> Value?,
-    _ body: (inout Value) throws(Failure) -> Void
-  ) throws(Failure) -> InsertionOutcome?? {
-    require(givenCost ?? 0 >= 0, "cost must not be negative")
-    let hash = hasher.hash(key)
-    let shard = lrd_cache_shard(core, hash)
-    guard let lane = lrd_lane_attach(core) else { return .some(.outOfMemory) }
-    lrd_shard_enter(core, lane, shard)
-    let entry = findLocked(key, hash, shard)
-    if let entry, !lrd_lend_locked(lane, shard, entry) {
-      lrd_shard_leave(core, shard)
-      return .some(.outOfMemory)
-    }
-    lrd_note_locked(core, lane, shard, entry, hash)
-    let kept = extras?.cost == nil ? entry.map { Int(clamping: lrd_entry_cost($0)) } : nil
-    lrd_shard_leave(core, shard)
-    defer {
-      if let entry {
-        lrd_loan_unpin(lane)
-        lrd_loan_end(lane)
-        lookAfter(entry, hash, lane)
+      if let current = peek(forKey: key) { return (false, current) }
+      if let outcome = store(value, key, cost, if: { old, _ in old == nil }) {
+        return outcome.isStored ? (true, value) : (false, nil)
       }
-    }
-    guard var value = entry?.value(of: Layout.self).pointee ?? makeDefault() else {
-      return .some(nil)
-    }
-    try body(&value)
-    let isSame = { (old: StoredEntry?, tookOut: Bool) in old == entry || (old == nil && tookOut) }
-    let outcome = store(consume value, key, givenCost ?? kept, ifStill: isSame)
-    return outcome.map { .some($0) }
-  }
-
-  private func store(
-    _ value: consuming Value, _ key: Key, _ cost: Int?,
-    ifStill isSame: (StoredEntry?, Bool) -> Bool
-  ) -> InsertionOutcome? {
-    withoutActuallyEscaping(isSame) { isSame in
-      if let extras {
-        return storeIfWanted(copy value, key, cost, replaced: nil, with: extras, isSame)
-      }
-      var storage = Storage(moment: 0, ages: nil, lends: false, isWanted: isSame)
-      let outcome = storePlainly(copy value, key, cost, replaced: nil, with: &storage)
-      return storage.gaveUp ? nil : outcome
     }
   }
 

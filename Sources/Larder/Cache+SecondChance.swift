@@ -44,7 +44,7 @@ extension Cache {
     lrd_entry_describe(entry, hash, UInt64(found.cost))
     var storage = Storage(
       moment: secondChance.moment(), ages: extras.ages, lends: false,
-      isWanted: { old, _ in old == nil && secondChance.isCurrent(stamp, hash) })
+      outdates: false, isWanted: { old, _ in old == nil && secondChance.isCurrent(stamp, hash) })
     extras.groups?.willStore(key)
     var insertion = lrd_insertion()
     var newer: Value?

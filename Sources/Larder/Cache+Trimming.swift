@@ -90,6 +90,7 @@ extension Cache {
   ///
   /// - Complexity: O(*n*) to destroy the entries. The locks are held for O(1).
   public func removeAll() {
+    outdateFlights()
     extras?.secondChance?.willWriteAll()
     defer { extras?.secondChance?.didWriteAll() }
     let lane = lrd_lane_attach(core)
@@ -110,6 +111,7 @@ extension Cache {
   ///   entries at a time, unless more keys than that have the same hash; then once for each entry,
   ///   and again for each removal.
   public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
+    outdateFlights()
     extras?.secondChance?.willWriteAll()
     defer { extras?.secondChance?.didWriteAll() }
     func judge(_ key: Key, _ value: Value) throws -> Verdict {

@@ -100,6 +100,7 @@ extension Cache {
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, lane, shard)
+    if lrd_shard_is_flying_locked(shard) { outdateLocked(key, hash, shard) }
     guard let entry = findLocked(key, hash, shard) else {
       return lrd_shard_leave(core, shard)
     }
@@ -179,6 +180,7 @@ extension Cache {
     replaced: UnsafeMutablePointer<Value?>?, with storage: UnsafeMutablePointer<Storage>?
   ) -> lrd_result {
     while true {
+      if lrd_shard_is_flying_locked(shard) { outdateLocked(key, hash, shard, unless: storage) }
       let old = findLocked(key, hash, shard)
       if !insertion.replaced, let replaced, let old {
         replaced.pointee = old.value(of: Layout.self).pointee

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CLarder
+import Synchronization
 
 /// A cache in the memory of one process, for many threads, bounded by count, by cost, or by both.
 ///
@@ -52,6 +53,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   @usableFromInline let observer: RemovalObserver?
   /// The optional features asked for, `nil` for most caches. Lookups never look at them.
   @usableFromInline let extras: Extras<Key, Value>?
+
+  /// The loads under way. None is made before the first load.
+  let flights = AtomicLazyReference<Flights<Key, Value>>()
 
   /// A name for people who debug the cache.
   public let name: String

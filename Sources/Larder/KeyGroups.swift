@@ -55,6 +55,8 @@ class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
   func didLeave(_ key: Key) {}
   /// The keys of a group; `nil` if groups are of another type.
   func keys(in group: Any) -> [Key]? { nil }
+  /// Whether a key belongs to a group.
+  func isMember(_ key: Key, of group: Any) -> Bool { false }
   /// The number of entries in a group; `nil` if groups are of another type.
   func count(in group: Any) -> Int? { nil }
   /// The number of groups that have entries, for tests.
@@ -134,6 +136,8 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
   ) -> Any? {
     Number(exactly: number)
   }
+
+  override func isMember(_ key: Key, of group: Any) -> Bool { self.group(key) == Self.group(group) }
 
   override func keys(in group: Any) -> [Key]? {
     guard let group = Self.group(group) else { return nil }

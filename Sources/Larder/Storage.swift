@@ -19,18 +19,21 @@ import CLarder
   let isWanted: ((_ old: UnsafeMutablePointer<lrd_entry>?, _ tookOut: Bool) -> Bool)?
   /// Whether it was not.
   fileprivate(set) var gaveUp = false
+  /// Whether the storing outdates the flight of its key; see `Flights`.
+  let outdates: Bool
   /// The entry, and the lane that has it on loan, from its publication to ``Cache/endLending(_:)``.
   /// Whatever becomes of the entry meanwhile, its value is there.
   fileprivate(set) var lent: (entry: UnsafeMutablePointer<lrd_entry>, lane: OpaquePointer)?
 
   init(
-    moment: UInt64, ages: AgeCounter?, lends: Bool,
+    moment: UInt64, ages: AgeCounter?, lends: Bool, outdates: Bool = true,
     isWanted: ((UnsafeMutablePointer<lrd_entry>?, Bool) -> Bool)? = nil
   ) {
     self.moment = moment
     self.ages = ages
     self.lends = lends
     self.isWanted = isWanted
+    self.outdates = outdates
   }
 
   /// Ends the loan, which must be the thread's latest.

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+/// How a key is changed in one step although the code that does it runs without a lock: what is
+/// stored in the end is stored only in place of what was found.
+///
+/// The entry that was found is on loan meanwhile. Its slot is not used again, so its address tells it
+/// from every later entry. On a thread that has no loan left, nothing may leave the shard meanwhile.
+extension Cache {
+  private struct Found {
+    let entry: StoredEntry?
+    var value: Value?
+    let hash: UInt64
+    let cost: Int?
+    /// The lane that has the entry on loan.
+    let lane: OpaquePointer?
+    /// What the shard had unlinked, ever.
+    let unlinked: UInt64
+  }
+
+  /// Lets `body` change the value of a key, as often as it takes until nobody interferes. The
+  /// outcome is `nil` if no value is left.
+  func change<Result, Failure: Error>(
+    _ key: Key, cost: (Value) -> Int?, _ body: (inout Value?) throws(Failure) -> Result
+  ) throws(Failure) -> (result: Result, outcome: InsertionOutcome?) {
+    while true {
+      var found = find(key)
+      defer { letGo(found) }
+      // After the `defer`, so that the copy goes before the entry does.
+      var value = found.value.take()
+      let result = try body(&value)
+      if let value = value.take() {
+        let cost = cost(value)
+        require(cost ?? 0 >= 0, "cost must not be negative")
+        let outcome = store(value, key, cost ?? found.cost) { old, tookOut in
+          old == nil && tookOut || isStill(found, old)
+        }
+        if let outcome { return (result, outcome) }
+      } else if found.entry == nil || remove(found, key) {
+        // Nothing was there and nothing is to be: that was so when the key was looked up.
+        return (result, nil)
+      }
+    }
+  }
+
+  private func find(_ key: Key) -> Found {
+    let hash = hasher.hash(key)
+    let lane = lrd_lane_attach(core)
+    let shard = lrd_cache_shard(core, hash)
+    lrd_shard_enter(core, lane, shard)
+    defer { lrd_shard_leave(core, shard) }
+    let entry = findLocked(key, hash, shard)
+    lrd_note_locked(core, lane, shard, entry, hash)
+    let kept = extras?.cost == nil ? entry.map { Int(clamping: lrd_entry_cost($0)) } : nil
+    let isLent = entry.map { lrd_lend_locked(lane, shard, $0) } ?? false
+    return Found(
+      entry: entry, value: entry?.value(of: Layout.self).pointee, hash: hash, cost: kept,
+      lane: isLent ? lane : nil, unlinked: lrd_shard_unlinked_locked(shard))
+  }
+
+  private func letGo(_ found: Found) {
+    guard let entry = found.entry, let lane = found.lane else { return }
+    lrd_loan_unpin(lane)
+    lrd_loan_end(lane)
+    lookAfter(entry, found.hash, lane)
+  }
+
+  /// Whether `entry` is what was found. The shard's lock is held.
+  private func isStill(_ found: Found, _ entry: StoredEntry?) -> Bool {
+    let shard = lrd_cache_shard(core, found.hash)
+    return entry == found.entry
+      && (entry == nil || found.lane != nil || lrd_shard_unlinked_locked(shard) == found.unlinked)
+  }
+
+  /// Stores a value if `isWanted` says so of what is in its place; see `Storage`. `nil` if not.
+  func store(
+    _ value: consuming Value, _ key: Key, _ cost: Int?, outdates: Bool = true,
+    if isWanted: (StoredEntry?, _ tookOut: Bool) -> Bool
+  ) -> InsertionOutcome? {
+    withoutActuallyEscaping(isWanted) { isWanted in
+      if let extras {
+        return storeIfWanted(
+          copy value, key, cost, replaced: nil, with: extras, outdates: outdates, isWanted)
+      }
+      var storage = Storage(
+        moment: 0, ages: nil, lends: false, outdates: outdates, isWanted: isWanted)
+      let outcome = storePlainly(copy value, key, cost, replaced: nil, with: &storage)
+      return storage.gaveUp ? nil : outcome
+    }
+  }
+
+  /// Removes the entry that was found, if it still is the key's. Returns whether it was.
+  private func remove(_ found: Found, _ key: Key) -> Bool {
+    _ = extras?.secondChance?.willWrite(key, found.hash)
+    defer { extras?.secondChance?.didWrite(found.hash) }
+    let lane = lrd_lane_attach(core)
+    let shard = lrd_cache_shard(core, found.hash)
+    lrd_shard_enter(core, lane, shard)
+    if lrd_shard_is_flying_locked(shard) { outdateLocked(key, found.hash, shard) }
+    guard let entry = findLocked(key, found.hash, shard), isStill(found, entry) else {
+      lrd_shard_leave(core, shard)
+      return false
+    }
+    var garbage = lrd_garbage()
+    lrd_removal_of_one(core, shard, &garbage, entry)
+    finish(&garbage, lane)
+    return true
+  }
+}

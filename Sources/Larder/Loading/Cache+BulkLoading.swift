@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Cache {
+  /// Returns the values of several keys. Loads those that are missing in one call, stores them and
+  /// returns them.
+  ///
+  ///     let users = await users.values(forKeys: ids) { missing in try await fetch(missing) }
+  ///
+  /// Keys whose load is under way are not loaded again: the call waits for that. Others that ask for
+  /// keys of this load wait for it, in whatever form. Each key has its own result. If `load` throws,
+  /// all keys that it was to load fail with that error; a key that it returns nothing for fails
+  /// with ``NoValue``. Keys that it was not asked for are ignored. A key that is given twice is
+  /// asked for once. If nothing is missing `load` is not called.
+  ///
+  /// All else is as for ``value(forKey:load:)-(_,(Key)->Value)``, except that the load
+  /// goes on when its callers are cancelled. A caller that is cancelled has `CancellationError` for
+  /// the keys that are not there yet.
+  ///
+  /// - Complexity: O(`keys.count`) on average, plus `load`.
+  nonisolated(nonsending)
+    public func values(
+      forKeys keys: [Key], load: @escaping @Sendable ([Key]) async throws -> [Key: Value]
+    ) async -> [Key: Result<Value, any Error>]
+  {
+    await loadedValues(forKeys: keys, with: .plain) { flights in
+      self.startTogether(flights, load, with: .plain)
+    }
+  }
+
+  /// Finds or loads values; `start` starts the flights of the keys that nobody loads.
+  nonisolated(nonsending)
+    func loadedValues(
+      forKeys keys: [Key], with settings: LoadSettings, _ start: ([Flight<Key, Value>]) -> Void
+    ) async -> [Key: Result<Value, any Error>]
+  {
+    var results: [Key: Result<Value, any Error>] = [:]
+    var missing = Array(Set(keys))
+    while !missing.isEmpty {
+      var waits: [(flight: Flight<Key, Value>, waiter: Waiter<Value>)] = []
+      var own: [Flight<Key, Value>] = []
+      for key in missing {
+        let hash = hasher.hash(key)
+        if let value = value(forKey: key, hash: hash) {
+          results[key] = .success(value)
+          continue
+        }
+        switch allFlights().board(key, hash, isAsync: true, goesOn: true) {
+        case .remembered(let error): results[key] = .failure(error)
+        case .joined(let flight, let waiter): waits.append((flight, waiter))
+        case .began(let flight, let waiter):
+          own.append(flight)
+          waits.append((flight, waiter!))
+        }
+      }
+      if !own.isEmpty { start(own) }
+      missing = []
+      for (flight, waiter) in waits {
+        switch await landing(of: flight, waiter) {
+        case .loaded(let value): results[flight.key] = .success(value)
+        case .failed(let error): results[flight.key] = .failure(error)
+        case .left: results[flight.key] = .failure(CancellationError())
+        case .again: missing.append(flight.key)
+        }
+      }
+    }
+    return results
+  }
+
+  /// Waits for a flight, unless it waits for the load that runs here.
+  nonisolated(nonsending)
+    private func landing(
+      of flight: Flight<Key, Value>, _ waiter: Waiter<Value>
+    ) async -> Landing<Value>
+  {
+    do { try LoadGraph.willAwait(flight) } catch {
+      allFlights().leave(flight, waiter)
+      return .failed(error)
+    }
+    defer { LoadGraph.didAwait(flight) }
+    return await allFlights().sleep(flight, waiter)
+  }
+
+  /// Begins flights that one loader serves, and starts the task that runs it.
+  func startTogether(
+    _ flights: [Flight<Key, Value>],
+    _ load: @escaping @Sendable ([Key]) async throws -> [Key: Value], with settings: LoadSettings
+  ) {
+    let bulk = LoadNode()
+    var begun: [Flight<Key, Value>] = []
+    for flight in flights {
+      if let value = begin(flight) {
+        allFlights().land(flight, .loaded(value), remembering: nil)
+      } else {
+        LoadGraph.join(flight, to: bulk)
+        begun.append(flight)
+      }
+    }
+    if begun.isEmpty { return }
+    let isNested = LoadNode.running != nil
+    let task = LoadNode.$running.withValue(bulk) {
+      Task { [self, begun] in
+        if !isNested { await settings.limiter?.enter() }
+        defer { if !isNested { settings.limiter?.leave() } }
+        let start = ContinuousClock.now
+        let results: Result<[Key: Value], any Error>
+        do { results = .success(try await load(begun.map(\.key))) } catch {
+          results = .failure(error)
+        }
+        // The time counts once.
+        var time = start.duration(to: .now)
+        for flight in begun {
+          let result = results.flatMap { values in
+            values[flight.key].map { .success($0) } ?? .failure(NoValue())
+          }
+          LoadGraph.part(flight)
+          land(flight, result, after: time, with: settings.options)
+          time = .zero
+        }
+      }
+    }
+    for flight in begun { allFlights().setTask(task, of: flight) }
+  }
+}
+
+extension LoadingCache {
+  /// Returns the values of several keys, and loads those that are missing: in one call if the cache
+  /// was created with `loadAll`, otherwise key by key, all at once.
+  ///
+  /// Each key has its own result. See ``Cache/values(forKeys:load:)``.
+  ///
+  /// - Complexity: O(`keys.count`) on average, plus the loads.
+  nonisolated(nonsending)
+    public func values(forKeys keys: [Key]) async -> [Key: Result<Value, any Error>]
+  {
+    await cache.loadedValues(forKeys: keys, with: settings) { flights in
+      if let loadAll {
+        cache.startTogether(flights, loadAll, with: settings)
+      } else {
+        for flight in flights { cache.start(flight, load, with: settings) }
+      }
+    }
+  }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Cache {
+  /// Returns the value stored for `key`. If there is none, loads it, stores it and returns it.
+  ///
+  ///     let page = try pages.value(forKey: url) { url in try fetch(url) }
+  ///
+  /// **Once.** While the load of a key is under way, everyone who asks for that key waits for it and
+  /// gets its result, threads and tasks alike. Loads of other keys are not held up, and `load` runs
+  /// without a lock.
+  ///
+  /// **Never stale.** A removal or an insertion of the key outdates its load: the value goes to
+  /// those who wait already, is not stored, and nobody who asks later gets it. The same holds for
+  /// `removeAll`, `removeAll(where:)` and a group's removal.
+  ///
+  /// **Errors** reach everyone who waits and are not stored. If `load` runs in a task that is
+  /// cancelled and throws `CancellationError`, the others load again.
+  ///
+  /// This form blocks the thread while it waits, and loads on the calling thread. It is for threads:
+  /// a task that blocks one of the few threads of the concurrency pool may wait for a load that
+  /// needs it. Tasks use the asynchronous form. `load` may use the cache, also for other loads. If
+  /// it asks for its own key, directly or through other loads, it gets a ``LoadCycle``. A `load`
+  /// that never returns holds up those who ask for its key, until that is removed.
+  ///
+  /// The call may be made from an observer and from a `deinit`. If these run inside the load of the
+  /// same key, they get a ``LoadCycle`` as well.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - load: Returns the value of a key. Its cost is the cache's default. A value that is too
+  ///     costly is returned, not stored.
+  /// - Throws: What `load` throws, or what the load throws that the call waits for, or
+  ///   ``LoadCycle``.
+  /// - Complexity: Like ``value(forKey:)`` if there is a value. Otherwise O(1) on average, plus
+  ///   `load`.
+  @inlinable
+  public func value<Failure: Error>(
+    forKey key: Key, load: (Key) throws(Failure) -> Value
+  ) throws -> Value {
+    let hash = hasher.hash(key)
+    if let value = value(forKey: key, hash: hash) { return value }
+    return try loadedValue(key, hash, load)
+  }
+
+  /// Returns the value stored for `key`. If there is none, loads it, stores it and returns it.
+  ///
+  ///     let page = try await pages.value(forKey: url) { url in try await fetch(url) }
+  ///
+  /// The asynchronous form of `value(forKey:load:)` that blocks; threads and
+  /// tasks wait for the same loads. If there is a value the call does not suspend.
+  ///
+  /// **Cancellation.** A caller that is cancelled leaves at once, with `CancellationError`. When the
+  /// last caller has left, the load is cancelled.
+  ///
+  /// **Context.** The load runs in a task of its own, on the global executor, with the task-local
+  /// values of the caller that began it, and with the priority of its most urgent caller.
+  ///
+  /// - Throws: What `load` throws, or what the load throws that the call waits for; `LoadCycle`; or
+  ///   `CancellationError`.
+  /// - Complexity: Like ``value(forKey:)`` if there is a value. Otherwise O(1) on average, plus
+  ///   `load`.
+  @inlinable
+  nonisolated(nonsending)
+    public func value(
+      forKey key: Key, load: @escaping @Sendable (Key) async throws -> Value
+    ) async throws -> Value
+  {
+    let hash = hasher.hash(key)
+    if let value = value(forKey: key, hash: hash) { return value }
+    return try await loadedValue(key, hash, load)
+  }
+
+  @usableFromInline @inline(never)
+  func loadedValue<Failure: Error>(
+    _ key: Key, _ hash: UInt64, _ load: (Key) throws(Failure) -> Value
+  ) throws -> Value {
+    let flights = allFlights()
+    while true {
+      LoadPoints.reach()
+      switch flights.board(key, hash, isAsync: false) {
+      case .remembered(let error): throw error
+      case .began(let flight, _): return try fly(flight, load)
+      case .joined(let flight, let waiter):
+        do { try LoadGraph.willAwait(flight) } catch {
+          flights.leave(flight, waiter)
+          throw error
+        }
+        defer { LoadGraph.didAwait(flight) }
+        LoadPoints.reach { waiter.isAwake }
+        switch waiter.sleep() {
+        case .loaded(let value): return value
+        case .failed(let error): throw error
+        case .left, .again: continue
+        }
+      }
+    }
+  }
+
+  /// Runs a loader on this thread.
+  private func fly<Failure: Error>(
+    _ flight: Flight<Key, Value>, _ load: (Key) throws(Failure) -> Value
+  ) throws -> Value {
+    if let value = begin(flight) {
+      allFlights().land(flight, .loaded(value), remembering: nil)
+      return value
+    }
+    // Cannot throw: nobody has had the time to make the flight wait for anything.
+    try LoadGraph.willAwait(flight)
+    defer { LoadGraph.didAwait(flight) }
+    // Observers of the storing are part of the load: they cannot wait for it either.
+    let result = LoadNode.$running.withValue(flight) {
+      let start = ContinuousClock.now
+      let result = Self.result(of: load, flight.key)
+      land(flight, result, after: .now - start)
+      return result
+    }
+    return try result.get()
+  }
+
+  private static func result<Failure: Error>(
+    of load: (Key) throws(Failure) -> Value, _ key: Key
+  ) -> Result<Value, any Error> {
+    do throws(Failure) { return .success(try load(key)) } catch { return .failure(error) }
+  }
+
+  @usableFromInline @inline(never)
+  nonisolated(nonsending)
+    func loadedValue(
+      _ key: Key, _ hash: UInt64, _ load: @escaping @Sendable (Key) async throws -> Value
+    ) async throws -> Value
+  {
+    try await loadedValue(key, hash, load, with: .plain)
+  }
+
+  /// Joins or begins a flight, and waits for it.
+  nonisolated(nonsending)
+    func loadedValue(
+      _ key: Key, _ hash: UInt64, _ load: @escaping @Sendable (Key) async throws -> Value,
+      with settings: LoadSettings
+    ) async throws -> Value
+  {
+    let flights = allFlights()
+    while true {
+      let flight: Flight<Key, Value>
+      let waiter: Waiter<Value>
+      switch flights.board(key, hash, isAsync: true, goesOn: settings.goesOn) {
+      case .remembered(let error): throw error
+      case .began(let new, let mine):
+        (flight, waiter) = (new, mine!)
+        start(flight, load, with: settings)
+      case .joined(let other, let mine):
+        (flight, waiter) = (other, mine)
+        flights.hurry(flight, to: Task.currentPriority)
+      }
+      do { try LoadGraph.willAwait(flight) } catch {
+        flights.leave(flight, waiter)
+        throw error
+      }
+      defer { LoadGraph.didAwait(flight) }
+      switch await flights.sleep(flight, waiter) {
+      case .loaded(let value): return value
+      case .failed(let error): throw error
+      case .left: throw CancellationError()
+      case .again: continue
+      }
+    }
+  }
+
+  /// Begins a flight and starts the task that runs its loader.
+  func start(
+    _ flight: Flight<Key, Value>, _ load: @escaping @Sendable (Key) async throws -> Value,
+    with settings: LoadSettings
+  ) {
+    if let value = begin(flight) {
+      return allFlights().land(flight, .loaded(value), remembering: nil)
+    }
+    let isNested = LoadNode.running != nil
+    let task = LoadNode.$running.withValue(flight) {
+      Task { [self] in
+        if !isNested { await settings.limiter?.enter() }
+        defer { if !isNested { settings.limiter?.leave() } }
+        let start = ContinuousClock.now
+        let result: Result<Value, any Error>
+        do { result = .success(try await load(flight.key)) } catch { result = .failure(error) }
+        land(flight, result, after: .now - start, with: settings.options)
+      }
+    }
+    allFlights().setTask(task, of: flight)
+  }
+}

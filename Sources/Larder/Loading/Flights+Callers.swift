@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+/// How a caller comes to a flight.
+enum Boarding<Key: Hashable & Sendable, Value: Sendable> {
+  /// A new one. A task has a waiter, too; a thread runs the loader itself.
+  case began(Flight<Key, Value>, Waiter<Value>?)
+  /// One that was under way.
+  case joined(Flight<Key, Value>, Waiter<Value>)
+  /// None: the key's load has failed lately.
+  case remembered(any Error)
+}
+
+/// What callers do with flights. No lock is held when these are called.
+extension Flights {
+  /// Joins the flight of a key, or puts a new one into the table.
+  func board(_ key: Key, _ hash: UInt64, isAsync: Bool, goesOn: Bool = false) -> Boarding<
+    Key, Value
+  > {
+    let new = OneFlight(key, hash, isAsync: isAsync, goesOn: goesOn)
+    let waiter = Waiter<Value>(isThread: !isAsync)
+    var gone: OneFlight?
+    let boarding = stripe(of: hash).withLock { stripe -> Boarding<Key, Value> in
+      if let flight = stripe.flight(of: key, hash) {
+        if let failure = flight.failure, failure.isFresh {
+          stripe.numbers.remembered += 1
+          return .remembered(failure.error)
+        }
+        // A flight of the process that this one was forked from has no one to fly it.
+        if flight.failure == nil && flight.process == new.process {
+          flight.callers += 1
+          flight.waiters.append(waiter)
+          stripe.numbers.shared += 1
+          return .joined(flight, waiter)
+        }
+        new.failures = flight.failures
+        stripe.remove(flight)
+        gone = flight
+      }
+      new.callers = 1
+      if isAsync { new.waiters.append(waiter) }
+      stripe.add(new)
+      return .began(new, isAsync ? waiter : nil)
+    }
+    if let gone { end(gone) }
+    return boarding
+  }
+
+  /// Puts a flight into the table that nobody waits for; `nil` if one of that key is there.
+  func boardRefresh(_ key: Key, _ hash: UInt64) -> OneFlight? {
+    let new = OneFlight(key, hash, isAsync: true, goesOn: true, replaces: true)
+    var gone: OneFlight?
+    let began = stripe(of: hash).withLock { stripe in
+      if let flight = stripe.flight(of: key, hash) {
+        if flight.failure?.isFresh ?? (flight.process == new.process) { return false }
+        new.failures = flight.failures
+        stripe.remove(flight)
+        gone = flight
+      }
+      stripe.add(new)
+      stripe.numbers.refreshes += 1
+      return true
+    }
+    if let gone { end(gone) }
+    return began ? new : nil
+  }
+
+  /// Takes a caller off its flight. When the last one leaves a load that can be cancelled, it is,
+  /// unless it is to go on.
+  func leave(_ flight: OneFlight, _ waiter: Waiter<Value>) {
+    let (isWoken, task) = stripe(of: flight.hash).withLock { stripe -> (Bool, Task<Void, Never>?) in
+      guard waiter.isWaiting else { return (false, nil) }
+      waiter.end(.left)
+      stripe.numbers.left += 1
+      flight.callers -= 1
+      guard flight.callers == 0, flight.isAsync, !flight.goesOn else { return (true, nil) }
+      // Out of the table: who asks from now on needs a load that is not cancelled.
+      flight.isAbandoned = true
+      flight.outdate()
+      stripe.remove(flight)
+      stripe.numbers.cancellations += 1
+      return (true, flight.task)
+    }
+    if isWoken { waiter.wake() }
+    task?.cancel()
+  }
+
+  /// Tells a flight which task runs its loader.
+  func setTask(_ task: Task<Void, Never>, of flight: OneFlight) {
+    let isAbandoned = stripe(of: flight.hash).withLock { _ in
+      flight.task = task
+      return flight.isAbandoned
+    }
+    if isAbandoned { task.cancel() }
+    if let priority = stripe(of: flight.hash).withLock({ _ in flight.priority }) {
+      task.hurry(to: priority)
+    }
+  }
+
+  /// Runs a flight's task at this priority, or a higher one.
+  func hurry(_ flight: OneFlight, to priority: TaskPriority) {
+    guard flight.isAsync else { return }
+    let task = stripe(of: flight.hash).withLock { _ -> Task<Void, Never>? in
+      if let known = flight.priority, known >= priority { return nil }
+      flight.priority = priority
+      return flight.task
+    }
+    task?.hurry(to: priority)
+  }
+
+  /// Suspends a task until its flight lands or it is cancelled.
+  nonisolated(nonsending)
+    func sleep(_ flight: OneFlight, _ waiter: Waiter<Value>) async -> Landing<Value>
+  {
+    await withTaskCancellationHandler {
+      await withEscalation {
+        self.hurry(flight, to: $0)
+      } of: {
+        await withUnsafeContinuation { continuation in
+          let landing = stripe(of: flight.hash).withLock { _ in waiter.sleep(continuation) }
+          if let landing { continuation.resume(returning: landing) }
+        }
+      }
+    } onCancel: {
+      leave(flight, waiter)
+    }
+  }
+
+  /// Takes a flight that is over out of the table, and ends it for all who wait.
+  func land(_ flight: OneFlight, _ landing: Landing<Value>, remembering failure: RememberedFailure?)
+  {
+    LoadPoints.reach()
+    var gone: OneFlight?
+    // All waiters are taken out, so that none dies under the lock. Those who left are awake.
+    let (all, asleep, isRemembered) = stripe(of: flight.hash).withLock { stripe in
+      let all = flight.waiters
+      let asleep = all.filter(\.isWaiting)
+      for waiter in asleep { waiter.end(landing) }
+      flight.waiters = []
+      flight.task = nil
+      guard let failure, flight.isCurrent else {
+        stripe.remove(flight)
+        return (all, asleep, false)
+      }
+      flight.failure = failure
+      flight.failures = failure.failures
+      gone = stripe.remember(flight)
+      return (all, asleep, true)
+    }
+    LoadPoints.reach()
+    if !isRemembered { end(flight) }
+    if let gone { end(gone) }
+    for waiter in asleep { waiter.wake() }
+    withExtendedLifetime(all) {}
+  }
+
+  /// Counts something.
+  func count(_ hash: UInt64, _ change: (inout LoadStatistics) -> Void) {
+    stripe(of: hash).withLock { change(&$0.numbers) }
+  }
+}
+
+extension Task where Success == Void, Failure == Never {
+  func hurry(to priority: TaskPriority) {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      escalatePriority(to: priority)
+    }
+  }
+}
+
+/// Runs `body`, and tells `handle` when the calling task becomes more urgent meanwhile.
+nonisolated(nonsending)
+  private func withEscalation<Result: Sendable>(
+    _ handle: @escaping @Sendable (TaskPriority) -> Void,
+    of body: nonisolated(nonsending) () async -> Result
+  ) async -> Result
+{
+  if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+    await withTaskPriorityEscalationHandler(operation: body) { handle($1) }
+  } else {
+    await body()
+  }
+}

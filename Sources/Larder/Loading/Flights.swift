@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import Synchronization
+
+/// The loads under way in one cache, by key: *flights*. A caller that misses joins the flight of its
+/// key or begins one. The loader runs without a lock.
+///
+///     stripe's lock      who is in flight, who waits                  a side lock, a leaf
+///     shard's lock       how many flights its keys have; storing      never held with the former
+///
+/// **One load at a time.** A flight is in the table from before its loader starts until its value is
+/// stored. `begin` looks for the key once more when the flight is in the table. So a caller that
+/// begins one either finds no value, or finds that of the flight before it.
+///
+/// **A write outdates the flights of its key.** A flight *begins* when `begin` counts it under the
+/// shard's lock; its loader starts afterwards. A write *takes effect* when it publishes or unlinks,
+/// under the same lock. At that moment each flight of the key that has begun is outdated:
+///
+///   1. The writer locks the shard. If no flight of a key of the shard is under way, there is
+///      nothing to do, and it goes on. This is all that it costs a cache without loads: a look at a
+///      byte beside the lock that it has just taken.
+///   2. Otherwise it reads `flights_begun`, unlocks, takes its key's flight out of the table and
+///      marks it, and locks again. If another flight has begun meanwhile it repeats the step.
+///
+/// A flight stores its value under the shard's lock, too, and only if it is not marked. So:
+///
+///   - *No value comes back.* Let a write take effect after a flight has begun. Either the flight
+///     stored its value before, and the write replaced or removed that; or it comes to store it
+///     afterwards, finds the mark, and does not.
+///   - *No later reader gets it either.* The marked flight is out of the table before the write
+///     returns. Those who wait for it began before the write returned.
+///   - *Who begins afterwards sees what the writer saw.* If the writer found no flight, its turn with
+///     the lock came before the beginning of the flight. Whatever the writer did before its call,
+///     such as to change a database, the loader's thread sees.
+///
+/// A load is then an atomic operation: it takes effect when it stores its value, or, if it does not
+/// store, between its beginning and the write that outdated it.
+///
+/// **Removals of many keys** outdate before they remove, and all flights, as no one knows what a
+/// load will return; those of a group only the flights of that group. What a flight that has begun
+/// before the call stores is either marked, or stored before and so removed. A flight that begins
+/// during the call may store its value. `storeIfNil`, `begin` and these calls have a sequentially
+/// consistent fence each, between making the table and loading, and between the caller's writes and
+/// the look for a table: one of the two sees the other.
+///
+/// FIELDS
+///   `stripes`         a lock each
+///   `Flight.outdated` set before the shard's lock is taken, read under it: relaxed, the lock orders
+final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  typealias OneFlight = Flight<Key, Value>
+
+  struct Stripe {
+    /// The flights of a hash, linked by `next`.
+    var flights: [UInt64: OneFlight] = [:]
+    /// Flights whose failure is remembered, oldest first. Some may be out of `flights` already.
+    var remembered: [OneFlight] = []
+    var numbers = LoadStatistics()
+  }
+
+  static var stripeCount: Int { 16 }
+
+  /// The cache's, which outlives this.
+  nonisolated(unsafe) let core: OpaquePointer
+  private let stripes: [Guarded<Stripe>]
+
+  init(_ core: OpaquePointer) {
+    self.core = core
+    stripes = (0..<Self.stripeCount).map { _ in Guarded(Stripe()) }
+  }
+
+  /// These bits of the hash choose neither a cell in a bucket nor a shard.
+  func stripe(of hash: UInt64) -> Guarded<Stripe> { stripes[Int(hash >> 40) % Self.stripeCount] }
+
+  /// Takes the flight of a key out of the table and marks it. No lock is held.
+  func outdate(_ key: Key, _ hash: UInt64) {
+    let flight = stripe(of: hash).withLock { $0.outdate($0.flight(of: key, hash)) }
+    if let flight, flight.failure != nil { end(flight) }
+  }
+
+  /// The same for all flights whose key is concerned. `isConcerned` runs without a lock.
+  func outdateAll(where isConcerned: ((Key) -> Bool)? = nil) {
+    for stripe in stripes {
+      let all = stripe.withLock { $0.all }
+      for flight in all where isConcerned?(flight.key) ?? true {
+        let gone = stripe.withLock { $0.contains(flight) ? $0.outdate(flight) : nil }
+        if gone?.failure != nil { end(flight) }
+      }
+    }
+  }
+
+  /// Notes that a flight is over.
+  func end(_ flight: OneFlight) {
+    let shard = lrd_cache_shard(core, flight.hash)
+    lrd_shard_enter(core, nil, shard)
+    lrd_flight_end_locked(shard)
+    lrd_shard_leave(core, shard)
+  }
+
+  /// The sum over all stripes.
+  var numbers: LoadStatistics {
+    stripes.reduce(into: LoadStatistics()) { sum, stripe in
+      sum.add(stripe.withLock { $0.numbers })
+    }
+  }
+
+  /// The number of flights in the table, those with a remembered failure included. For tests.
+  var count: Int { stripes.reduce(0) { $0 + $1.withLock { $0.all.count } } }
+}
+
+/// Under the stripe's lock.
+extension Flights.Stripe {
+  func flight(of key: Key, _ hash: UInt64) -> Flight<Key, Value>? {
+    var candidate = flights[hash]
+    while let flight = candidate, flight.key != key { candidate = flight.next }
+    return candidate
+  }
+
+  func contains(_ flight: Flight<Key, Value>) -> Bool {
+    var candidate = flights[flight.hash]
+    while let other = candidate, other !== flight { candidate = other.next }
+    return candidate != nil
+  }
+
+  mutating func add(_ flight: Flight<Key, Value>) {
+    flight.next = flights[flight.hash]
+    flights[flight.hash] = flight
+  }
+
+  /// Takes a flight out, if it is in. The caller holds it, so that nothing dies here.
+  mutating func remove(_ flight: Flight<Key, Value>) {
+    var before: Flight<Key, Value>?
+    var candidate = flights[flight.hash]
+    while let other = candidate, other !== flight { (before, candidate) = (other, other.next) }
+    guard candidate != nil else { return }
+    if let before { before.next = flight.next } else { flights[flight.hash] = flight.next }
+    flight.next = nil
+  }
+
+  /// Takes a flight out, and marks it. Returns it, so that it outlives the lock.
+  mutating func outdate(_ flight: Flight<Key, Value>?) -> Flight<Key, Value>? {
+    guard let flight else { return nil }
+    remove(flight)
+    flight.outdate()
+    if flight.failure == nil { numbers.outdated += 1 }
+    return flight
+  }
+
+  var all: [Flight<Key, Value>] {
+    var all: [Flight<Key, Value>] = []
+    for first in flights.values {
+      var candidate = Optional(first)
+      while let flight = candidate {
+        all.append(flight)
+        candidate = flight.next
+      }
+    }
+    return all
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Thrown by a load that asks for a key whose load waits for it.
+///
+/// Without it the two would wait for each other for ever. A load waits for what its loader asks
+/// for, also through other threads and tasks that inherit the loader's task-local values: child
+/// tasks, `Task { }`, and whatever other loads run on. A thread that a loader starts by hand, and
+/// `Task.detached`, inherit none, so cycles through these are not seen.
+public struct LoadCycle: Error, CustomStringConvertible {
+  /// The keys of the cycle, each of which was asked for by the one before, and the first by the
+  /// last. They may belong to several caches.
+  public let keys: [any Hashable & Sendable]
+
+  public var description: String {
+    "a load waits for itself: " + (keys + keys.prefix(1)).map { "\($0)" }.joined(separator: " > ")
+  }
+}
+
+/// A load as the others see it: something that waits, and is waited for.
+class LoadNode: @unchecked Sendable {
+  // Sendable: guarded by the lock of `LoadGraph`; the subclass has an argument of its own.
+
+  /// What this load waits for, as often as it does.
+  fileprivate var awaited: [LoadNode] = []
+
+  /// `nil` for what loads several keys.
+  var nodeKey: (any Hashable & Sendable)? { nil }
+
+  /// The load whose loader is running here, if any.
+  @TaskLocal static var running: LoadNode?
+}
+
+/// Which loads wait for which.
+///
+/// There is an edge from a load to each load that its loader asks for, from before the loader waits
+/// until it no longer does. Whoever adds an edge first looks whether it closes a circle, under the
+/// same lock. So the edge that would complete a circle is never added, whatever the order of the
+/// others. The lock is taken by loads that ask for other loads, and by nobody else.
+enum LoadGraph {
+  /// It guards `awaited` of all loads. A state of size 0 has no address of its own, so
+  /// ThreadSanitizer would take it for what lies beside.
+  private static let lock = Guarded(false)
+
+  /// Notes that the load that runs here is about to wait for `other`.
+  static func willAwait(_ other: LoadNode) throws {
+    guard let asking = LoadNode.running else { return }
+    let circle = lock.withLock { _ -> [LoadNode] in
+      let circle = path(from: other, to: asking)
+      if circle.isEmpty { asking.awaited.append(other) }
+      return circle
+    }
+    if !circle.isEmpty { throw LoadCycle(keys: circle.compactMap(\.nodeKey)) }
+  }
+
+  /// Notes that it no longer waits.
+  static func didAwait(_ other: LoadNode) {
+    guard let asking = LoadNode.running else { return }
+    lock.withLock { _ in
+      // The caller holds `other`, so that nothing dies here.
+      if let index = asking.awaited.firstIndex(where: { $0 === other }) {
+        asking.awaited.remove(at: index)
+      }
+    }
+  }
+
+  /// Notes that a load of one key is done by `bulk`, and that it no longer is.
+  static func join(_ node: LoadNode, to bulk: LoadNode) {
+    lock.withLock { _ in node.awaited = [bulk] }
+  }
+  static func part(_ node: LoadNode) {
+    let gone = lock.withLock { _ in
+      let gone = node.awaited
+      node.awaited = []
+      return gone
+    }
+    withExtendedLifetime(gone) {}
+  }
+
+  /// The loads on a way along the edges, both ends included; empty if there is none. Every load on
+  /// it is awaited by somebody who holds it, so none dies under the lock.
+  private static func path(from start: LoadNode, to end: LoadNode) -> [LoadNode] {
+    var seen: Set<ObjectIdentifier> = [ObjectIdentifier(start)]
+    var path = [(node: start, next: 0)]
+    while let (node, next) = path.last {
+      if node === end { return path.map(\.node) }
+      guard next < node.awaited.count else {
+        path.removeLast()
+        continue
+      }
+      path[path.count - 1].next += 1
+      let other = node.awaited[next]
+      if seen.insert(ObjectIdentifier(other)).inserted { path.append((other, 0)) }
+    }
+    return []
+  }
+}

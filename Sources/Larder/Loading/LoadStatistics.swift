@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+/// What the loads of a cache have done since it was created.
+///
+/// Everything is counted under locks that loads take anyway. The sums mix slightly different
+/// moments while others load.
+public struct LoadStatistics: Sendable, Hashable {
+  /// Loads that returned a value.
+  public internal(set) var loads = 0
+  /// Loads that threw, other than ``NoValue``.
+  public internal(set) var failures = 0
+  /// Loads that found that there is no value: they threw ``NoValue``.
+  public internal(set) var absences = 0
+  /// The time that loaders took, added up over all loads.
+  public internal(set) var time = Duration.zero
+  /// Callers that waited for a load that another one had begun.
+  public internal(set) var shared = 0
+  /// Callers that got a failure that was remembered.
+  public internal(set) var remembered = 0
+  /// Loads that were begun to refresh a value.
+  public internal(set) var refreshes = 0
+  /// Callers that were cancelled while they waited.
+  public internal(set) var left = 0
+  /// Loads that were cancelled because all callers had left.
+  public internal(set) var cancellations = 0
+  /// Loads that a removal or an insertion outdated, so that their values were not stored.
+  public internal(set) var outdated = 0
+
+  init() {}
+
+  mutating func add(_ other: LoadStatistics) {
+    loads += other.loads
+    failures += other.failures
+    absences += other.absences
+    time += other.time
+    shared += other.shared
+    remembered += other.remembered
+    refreshes += other.refreshes
+    left += other.left
+    cancellations += other.cancellations
+    outdated += other.outdated
+  }
+}
+
+extension Cache {
+  /// What the loads of this cache have done since it was created.
+  ///
+  /// - Complexity: O(1). Takes some locks for a few steps each.
+  public var loadStatistics: LoadStatistics { flights.load()?.numbers ?? LoadStatistics() }
+}
+
+extension Cache {
+  /// The number of loads under way and of failures remembered, for tests.
+  package var flightCount: Int { flights.load()?.count ?? 0 }
+
+  /// The flights that the shards know of, for tests.
+  package var countedFlights: Int {
+    (0..<UInt32(lrd_cache_shards(core))).reduce(0) { sum, index in
+      let shard = lrd_cache_shard_at(core, index)
+      lrd_shard_enter(core, nil, shard)
+      defer { lrd_shard_leave(core, shard) }
+      return sum + Int(lrd_flights_locked(shard))
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A cache that loads what it does not have.
+///
+///     let pages = LoadingCache<URL, Page>(countLimit: 1_000) { url in try await fetch(url) }
+///     let page = try await pages[url]
+///
+/// It is a ``Cache`` and a loader. Everything that a cache can do is done through ``cache``: look at
+/// a value without loading it, store one, and above all remove one that has changed. Loads are those
+/// of ``Cache/value(forKey:load:)-(_,(Key)->Value)``, which says how callers share them
+/// and what outdates them; ``LoadingOptions`` adds limits and memory for failures.
+///
+/// A loader says that a key has no value by throwing ``NoValue``.
+public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// Returns the value of a key.
+  public typealias Loader = @Sendable (Key) async throws -> Value
+
+  /// The values that are there.
+  public let cache: Cache<Key, Value>
+
+  @usableFromInline let load: Loader
+  let loadAll: (@Sendable ([Key]) async throws -> [Key: Value])?
+  let settings: LoadSettings
+
+  /// Creates an empty cache.
+  ///
+  /// - Parameters:
+  ///   - countLimit: As for ``Cache``, like all others that are not described here.
+  ///   - totalCostLimit: See ``Cache``.
+  ///   - policy: See ``Cache``.
+  ///   - name: See ``Cache``.
+  ///   - shards: See ``Cache``.
+  ///   - onRemoval: See ``Cache``.
+  ///   - onInsertion: See ``Cache``. Values that are loaded are stored by the loading task.
+  ///   - cost: See ``Cache``. Loaded values have no other cost than this or the default.
+  ///   - options: See ``Cache``.
+  ///   - loading: How to load.
+  ///   - loadAll: Returns the values of several keys, for ``values(forKeys:)``; `nil` to load them
+  ///     one by one.
+  ///   - load: Returns the value of a key.
+  /// - Complexity: Like that of creating a ``Cache``.
+  public init(
+    countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
+    name: String = "", shards: Int? = nil, onRemoval: Cache<Key, Value>.RemovalObserver? = nil,
+    onInsertion: Cache<Key, Value>.InsertionObserver? = nil,
+    cost: Cache<Key, Value>.CostFunction? = nil,
+    options: Cache<Key, Value>.Options = Cache<Key, Value>.Options(),
+    loading: LoadingOptions = LoadingOptions(),
+    loadAll: (@Sendable ([Key]) async throws -> [Key: Value])? = nil, load: @escaping Loader
+  ) {
+    settings = LoadSettings(loading)
+    self.load = load
+    self.loadAll = loadAll
+    cache = Cache(
+      countLimit: countLimit, totalCostLimit: totalCostLimit, policy: policy, name: name,
+      shards: shards, onRemoval: onRemoval, onInsertion: onInsertion, cost: cost,
+      options: options)
+  }
+
+  /// Returns the value of a key. If there is none, loads it. See ``value(forKey:)``.
+  @inlinable
+  nonisolated(nonsending)
+    public subscript(key: Key) -> Value
+  {
+    get async throws { try await value(forKey: key) }
+  }
+
+  /// Returns the value of a key. If there is none, loads it, stores it and returns it.
+  ///
+  /// - Throws: What the loader throws, or threw lately (``LoadingOptions/failures``); ``LoadCycle``;
+  ///   or `CancellationError` when the caller is cancelled while it waits.
+  /// - Complexity: Like ``Cache/value(forKey:)`` if there is a value. Otherwise O(1) on average,
+  ///   plus the load.
+  @inlinable
+  nonisolated(nonsending)
+    public func value(forKey key: Key) async throws -> Value
+  {
+    let hash = cache.hasher.hash(key)
+    if let value = cache.value(forKey: key, hash: hash) { return value }
+    return try await loadedValue(key, hash)
+  }
+
+  @usableFromInline @inline(never)
+  nonisolated(nonsending)
+    func loadedValue(_ key: Key, _ hash: UInt64) async throws -> Value
+  {
+    try await cache.loadedValue(key, hash, load, with: settings)
+  }
+
+  /// Begins to load the value of a key anew, unless a load of it is under way. Returns whether it
+  /// did.
+  ///
+  /// Until the load is done, and if it fails, the value that is there serves. The new value replaces
+  /// it, unless the key is written to meanwhile: a value that was inserted stays, and one that was
+  /// removed does not come back. Nobody waits for the load; those who miss join it.
+  ///
+  /// - Complexity: O(1) on average. The load runs in a task of its own.
+  @discardableResult
+  public func refresh(forKey key: Key) -> Bool {
+    let hash = cache.hasher.hash(key)
+    guard let flight = cache.allFlights().boardRefresh(key, hash) else { return false }
+    cache.start(flight, load, with: settings)
+    return true
+  }
+
+  /// What the loads of this cache have done. See ``Cache/loadStatistics``.
+  public var statistics: LoadStatistics { cache.loadStatistics }
+}

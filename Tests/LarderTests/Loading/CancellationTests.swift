@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Callers that leave, and what a load takes over from its callers.
+@Suite("Callers of a load", .timeLimit(.minutes(5)))
+struct CancellationTests {
+  enum Trace { @TaskLocal static var number = 0 }
+
+  @Test("A cancelled caller leaves at once, and the load goes on for the other")
+  func oneLeaves() async throws {
+    let cache = Cache<Int, Int>()
+    let (gate, wasCancelled) = (Switch(), Switch())
+    let load = { @Sendable (_: Int) async throws -> Int in
+      while !gate.isOn { await Task.yield() }
+      if Task.isCancelled { wasCancelled.turnOn() }
+      return 1
+    }
+    let first = Task { try await cache.value(forKey: 1, load: load) }
+    let second = Task { try await cache.value(forKey: 1, load: load) }
+    while cache.loadStatistics.shared == 0 { await Task.yield() }
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    gate.turnOn()
+    #expect(try await second.value == 1)
+    #expect(!wasCancelled.isOn && cache.value(forKey: 1) == 1)
+    #expect(cache.loadStatistics.left == 1 && cache.loadStatistics.cancellations == 0)
+  }
+
+  @Test(
+    "The load is cancelled with its last caller, unless it is to go on", arguments: [false, true])
+  func allLeave(goesOn: Bool) async throws {
+    let (gate, started) = (Switch(), Switch())
+    let seen = Protected<Bool?>(nil)
+    let cache = LoadingCache<Int, Int>(
+      loading: LoadingOptions(continuesWithoutCallers: goesOn)
+    ) { _ in
+      started.turnOn()
+      while !gate.isOn { await Task.yield() }
+      seen.withLock { $0 = Task.isCancelled }
+      return 1
+    }
+    let callers = (0..<5).map { _ in Task { try await cache[1] } }
+    while cache.statistics.shared < 4 || !started.isOn { await Task.yield() }
+    for caller in callers { caller.cancel() }
+    for caller in callers {
+      await #expect(throws: CancellationError.self) { try await caller.value }
+    }
+    // Who asks now must not join a load that was cancelled.
+    if !goesOn { #expect(cache.cache.flightCount == 0) }
+    gate.turnOn()
+    while seen.withLock({ $0 }) == nil { await Task.yield() }
+    #expect(seen.withLock { $0 } == !goesOn)
+    while cache.statistics.loads == 0 || cache.cache.flightCount > 0 { await Task.yield() }
+    #expect(cache.statistics.cancellations == (goesOn ? 0 : 1))
+    #expect(cache.cache.value(forKey: 1) == (goesOn ? 1 : nil))
+    cache.cache.checkInvariants()
+  }
+
+  @Test("A caller that is cancelled before it asks gets a hit, and nothing else")
+  func cancelledBefore() async {
+    let cache = LoadingCache<Int, Int> { _ in
+      try await Task.sleep(for: .seconds(3_600))
+      return 1
+    }
+    cache.cache[2] = 2
+    let results = await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      let miss = await Result { () async throws in try await cache[1] }
+      let hit = try? await cache[2]
+      return (miss, hit)
+    }.value
+    #expect(throws: CancellationError.self) { try results.0.get() }
+    #expect(results.1 == 2)
+  }
+
+  @Test("The cancelled task of a blocking load does not cancel those who wait for it")
+  func blockingLoaderIsCancelled() async throws {
+    let cache = Cache<Int, Int>()
+    let (started, gate) = (Switch(), Switch())
+    let loader = Task {
+      try blocking(cache, 1) { _ in
+        started.turnOn()
+        waitUntil("the gate") { gate.isOn }
+        try Task.checkCancellation()
+        return 1
+      }
+    }
+    while !started.isOn { await Task.yield() }
+    async let other = run { try? blocking(cache, 1) { _ in 2 } }
+    while cache.loadStatistics.shared == 0 { await Task.yield() }
+    loader.cancel()
+    gate.turnOn()
+    await #expect(throws: CancellationError.self) { try await loader.value }
+    #expect(await other == 2)
+    #expect(cache.value(forKey: 1) == 2)
+  }
+
+  @Test("A load has the task-local values of the caller that began it")
+  func taskLocals() async throws {
+    let cache = Cache<Int, Int>()
+    let value = try await Trace.$number.withValue(42) {
+      try await cache.value(forKey: 1) { _ in Trace.number }
+    }
+    #expect(value == 42)
+  }
+
+  @Test("A load is as urgent as its most urgent caller", arguments: [true, false])
+  func priority(joins: Bool) async throws {
+    let cache = Cache<Int, Int>()
+    let (started, gate) = (Switch(), Switch())
+    let load = { @Sendable (_: Int) async throws -> Int in
+      started.turnOn()
+      while !gate.isOn { try await Task.sleep(for: .microseconds(100)) }
+      return Int(Task.currentPriority.rawValue)
+    }
+    let idle = Task.detached(priority: .background) {
+      try await cache.value(forKey: 1, load: load)
+    }
+    while !started.isOn { await Task.yield() }
+    var urgent: Task<Int, any Error>?
+    if joins {
+      urgent = Task.detached(priority: .high) { try await cache.value(forKey: 1, load: load) }
+      while cache.loadStatistics.shared == 0 { await Task.yield() }
+    } else {
+      idle.escalatePriority(to: .high)
+    }
+    // The one that joins raises the load right after it has joined.
+    try await Task.sleep(for: .milliseconds(20))
+    gate.turnOn()
+    let priority = TaskPriority(rawValue: UInt8(try await idle.value))
+    #expect(priority >= .high)
+    _ = try await urgent?.value
+  }
+
+  @Test("Callers that come and go at random leave nothing behind")
+  func storm() async throws {
+    let cache = Cache<Int, Int>()
+    await withTaskGroup { group in
+      for number in 0..<Stress.scaled(3_000) {
+        group.addTask {
+          let task = Task {
+            try await cache.value(forKey: number % 3) { key in
+              for _ in 0..<(number % 7) { await Task.yield() }
+              if number % 5 == 0 { cache.removeValue(forKey: key) }
+              try Task.checkCancellation()
+              return key
+            }
+          }
+          if number % 2 == 0 {
+            await Task.yield()
+            task.cancel()
+          }
+          let value = try? await task.value
+          precondition(value == nil || value == number % 3)
+          if number % 4 == 0 { cache.removeValue(forKey: number % 3) }
+        }
+      }
+    }
+    waitUntil("all loads") { cache.flightCount == 0 }
+    cache.checkInvariants()
+  }
+}
+
+extension Result where Failure == any Error {
+  fileprivate init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#if DEBUG
+  import Larder
+  import LarderTestSupport
+  import Testing
+
+  /// Two who load and one who writes, in all orders of the steps at which they can meet.
+  @Suite("Interleavings of loads and writes", .timeLimit(.minutes(10)), .serialized)
+  struct LoadInterleavingTests {
+    enum Write: CaseIterable, Sendable {
+      case remove, insert, removeAll
+
+      func perform(on cache: Cache<Int, Int>) {
+        switch self {
+        case .remove: cache.removeValue(forKey: 1)
+        case .insert: cache.insert(-1, forKey: 1)
+        case .removeAll: cache.removeAll()
+        }
+      }
+    }
+
+    /// What a run has to be judged by. Only the thread whose turn it is touches it.
+    final class Record: @unchecked Sendable {
+      var step = 0
+      var loadsBegan: [Int] = []  // of load n
+      var loadsEnded: [Int] = []
+      var writeBegan = Int.max
+      var writeEnded = Int.max
+      var reads: [(began: Int, value: Int?)] = []
+
+      func now() -> Int {
+        step += 1
+        return step
+      }
+
+      /// Whether a read that began after the write has a value whose load began before it, or one
+      /// that somebody inserted was lost.
+      func isStale(_ read: (began: Int, value: Int?)) -> Bool {
+        guard read.began > writeEnded, let value = read.value, value >= 0 else { return false }
+        return loadsBegan[value] < writeBegan
+      }
+
+      /// Whether two loads were under way at once that no write has parted.
+      var overlaps: Bool {
+        loadsBegan.indices.dropFirst().contains { second in
+          loadsEnded.count > 0 && loadsBegan[second] < loadsEnded[second - 1]
+            && !(writeBegan < loadsBegan[second])
+        }
+      }
+    }
+
+    @Test("No stale value, no lost wake-up, no leaked flight", arguments: Write.allCases)
+    func all(write: Write) {
+      var choices = Choices()
+      var random = SplitMix64(seed: 1)
+      var runs = 0
+      let most = Stress.divisor == 1 ? Int.max : Stress.scaled(20_000, atLeast: 200)
+      repeat {
+        runs += 1
+        let isFine = Self.run(write) { count in
+          Stress.divisor == 1 ? choices.choose(count) : random.below(count)
+        }
+        #expect(isFine, "\(write), run \(runs)")
+        if !isFine { return }
+      } while runs < most && (Stress.divisor > 1 || choices.next())
+      #expect(runs >= 200)
+    }
+
+    private static func run(_ write: Write, _ choose: (Int) -> Int) -> Bool {
+      let cache = Cache<Int, Int>(shards: 1)
+      cache.insert(0, forKey: 2)
+      let record = Record()
+      let turns = Turns(threads: 3)
+      for index in 0..<3 {
+        RealThread {
+          turns.run(index) {
+            LoadPoints.$stop.withValue({ turns.stop(index, when: $0) }) {
+              if index < 2 {
+                load(cache, record, turns, index)
+              } else {
+                record.writeBegan = record.now()
+                write.perform(on: cache)
+                record.writeEnded = record.now()
+                record.reads.append((record.now(), cache.peek(forKey: 1)))
+              }
+            }
+          }
+        }.detach()
+      }
+      guard turns.play(choose) else { return false }
+      record.reads.append((record.now(), cache.peek(forKey: 1)))
+      cache.checkInvariants()
+      let isLost = write == .insert && cache.peek(forKey: 1) != -1
+      return !record.reads.contains(where: record.isStale) && !record.overlaps && !isLost
+        && cache.flightCount == 0 && cache.countedFlights == 0
+    }
+
+    private static func load(
+      _ cache: Cache<Int, Int>, _ record: Record, _ turns: Turns, _ index: Int
+    ) {
+      let began = record.now()
+      let value = try? blocking(cache, 1) { _ in
+        let number = record.loadsBegan.count
+        record.loadsBegan.append(record.now())
+        record.loadsEnded.append(.max)
+        turns.stop(index) { true }
+        record.loadsEnded[number] = record.now()
+        return number
+      }
+      record.reads.append((began, value))
+    }
+  }
+#endif
