@@ -13,7 +13,7 @@ import PolicyFacts
 // Each count is announced on stdout as its name, the number of operations to divide by and, for a
 // read-through, the hit ratio.
 
-private let operations = 20_000
+let operations = 20_000
 
 final class Object: Sendable {
   let number: UInt64
@@ -61,7 +61,7 @@ private func insert<Key, Value>(
 }
 
 @inline(__always)
-private func counted(_ name: String, wanted: Int, _ body: () -> Int) {
+func counted(_ name: String, wanted: Int, _ body: () -> Int) {
   lb_callgrind_begin()
   let result = body()
   lb_callgrind_end(name)
@@ -84,6 +84,7 @@ struct Probe {
     count("string", policy, key: text, value: { $0 })
     let readThrough = ReadThrough()
     readThrough.count("read_through", policy)
+    countLoads(policy)
     if name != nil { return }
     count("int", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: { $0 })
     count("object", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: Object.init)
