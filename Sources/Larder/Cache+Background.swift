@@ -29,24 +29,40 @@ extension Cache {
       try cache.removeAll(where: shouldBeRemoved)
     }
 
-    /// Evicts entries down to a count: ``Cache/trim(toCount:)``.
-    @concurrent public func trim(toCount count: Int) async { cache.trim(toCount: count) }
-
-    /// Evicts entries down to a total cost: ``Cache/trim(toCost:)``.
-    @concurrent public func trim(toCost cost: Int) async { cache.trim(toCost: cost) }
-
-    /// Evicts the costliest entries: ``Cache/trimCostliest(toCost:)``.
-    @concurrent public func trimCostliest(toCost cost: Int) async {
-      cache.trimCostliest(toCost: cost)
+    /// Evicts entries down to a count: ``Cache/trim(toCount:file:line:)``.
+    @concurrent public func trim(
+      toCount count: Int, file: StaticString = #fileID, line: UInt = #line
+    ) async {
+      cache.trim(toCount: count, file: file, line: line)
     }
 
-    /// Evicts the oldest entries down to a count: ``Cache/trimOldest(toCount:)``.
-    @concurrent public func trimOldest(toCount count: Int) async {
-      cache.trimOldest(toCount: count)
+    /// Evicts entries down to a total cost: ``Cache/trim(toCost:file:line:)``.
+    @concurrent public func trim(
+      toCost cost: Int, file: StaticString = #fileID, line: UInt = #line
+    ) async {
+      cache.trim(toCost: cost, file: file, line: line)
     }
 
-    /// Evicts the oldest entries down to a total cost: ``Cache/trimOldest(toCost:)``.
-    @concurrent public func trimOldest(toCost cost: Int) async { cache.trimOldest(toCost: cost) }
+    /// Evicts the costliest entries: ``Cache/trimCostliest(toCost:file:line:)``.
+    @concurrent public func trimCostliest(
+      toCost cost: Int, file: StaticString = #fileID, line: UInt = #line
+    ) async {
+      cache.trimCostliest(toCost: cost, file: file, line: line)
+    }
+
+    /// Evicts the oldest entries down to a count: ``Cache/trimOldest(toCount:file:line:)``.
+    @concurrent public func trimOldest(
+      toCount count: Int, file: StaticString = #fileID, line: UInt = #line
+    ) async {
+      cache.trimOldest(toCount: count, file: file, line: line)
+    }
+
+    /// Evicts the oldest entries down to a total cost: ``Cache/trimOldest(toCost:file:line:)``.
+    @concurrent public func trimOldest(
+      toCost cost: Int, file: StaticString = #fileID, line: UInt = #line
+    ) async {
+      cache.trimOldest(toCost: cost, file: file, line: line)
+    }
 
     /// Destroys removed entries that wait for it: ``Cache/reclaim()``.
     @concurrent public func reclaim() async { cache.reclaim() }

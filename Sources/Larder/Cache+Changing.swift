@@ -31,7 +31,6 @@ extension Cache {
       let result = try body(&value)
       if let value = value.take() {
         let cost = cost(value)
-        require(cost ?? 0 >= 0, "cost must not be negative")
         let outcome = store(value, key, cost ?? found.cost) { old, tookOut in
           old == nil && tookOut || isStill(found, old)
         }

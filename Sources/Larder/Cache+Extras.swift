@@ -18,7 +18,10 @@ extension Cache {
     outdates: Bool = true, _ isWanted: ((_ old: StoredEntry?, _ tookOut: Bool) -> Bool)? = nil
   ) -> InsertionOutcome? {
     let cost = givenCost ?? extras.cost?(key, value) ?? Int(lrd_cache_default_cost(core))
-    require(cost >= 0, "cost must not be negative")
+    // Only the function can have returned a negative one: the callers have looked at the others.
+    require(
+      cost >= 0, "the cost function must not return a negative cost",
+      file: extras.place.file, line: extras.place.line)
     let hash = hasher.hash(key)
     extras.watermarks?.willInsert(key, into: self, cost: cost)
     if let shouldEvict = extras.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }

@@ -16,16 +16,18 @@ extension Cache {
   ///   - defaultValue: The value to begin with if there is none.
   ///   - cost: The cost of the changed value. Must not be negative. If `nil`, the cost function is
   ///     asked; without one the entry keeps its cost, and a new entry gets the default cost.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   ///   - body: Changes the value.
-  /// - Returns: What became of the changed value, as ``insert(_:forKey:cost:)`` says it.
+  /// - Returns: What became of the changed value, as ``insert(_:forKey:cost:file:line:)`` says it.
   /// - Complexity: That of a lookup and an insertion, for each time that `body` runs. Locks one
   ///   shard twice.
   @discardableResult
   public func modifyValue<Failure: Error>(
     forKey key: Key, default defaultValue: @autoclosure () -> Value, cost: Int? = nil,
-    _ body: (inout Value) throws(Failure) -> Void
+    file: StaticString = #fileID, line: UInt = #line, _ body: (inout Value) throws(Failure) -> Void
   ) throws(Failure) -> InsertionOutcome {
-    require(cost ?? 0 >= 0, "cost must not be negative")
+    require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
     let given = { (_: Value) in cost }
     return try change(key, cost: given) { (value) throws(Failure) in
       if value == nil { value = defaultValue() }
@@ -36,12 +38,13 @@ extension Cache {
   /// Changes the value of `key` in place, atomically. Returns `nil`, and does not call `body`, if
   /// there is none.
   ///
-  /// Otherwise like ``modifyValue(forKey:default:cost:_:)``.
+  /// Otherwise like ``modifyValue(forKey:default:cost:file:line:_:)``.
   @discardableResult
   public func modifyValue<Failure: Error>(
-    forKey key: Key, cost: Int? = nil, _ body: (inout Value) throws(Failure) -> Void
+    forKey key: Key, cost: Int? = nil, file: StaticString = #fileID, line: UInt = #line,
+    _ body: (inout Value) throws(Failure) -> Void
   ) throws(Failure) -> InsertionOutcome? {
-    require(cost ?? 0 >= 0, "cost must not be negative")
+    require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
     let given = { (_: Value) in cost }
     return try change(key, cost: given) { (value) throws(Failure) in
       if value != nil { try body(&value!) }
@@ -56,22 +59,30 @@ extension Cache {
   ///     }
   ///
   /// `body` gets the value, or `nil` if there is none. If it leaves `nil`, the entry is removed.
-  /// All else is as for ``modifyValue(forKey:default:cost:_:)``. What becomes of the new value is
+  /// All else is as for ``modifyValue(forKey:default:cost:file:line:_:)``. What becomes of the new value is
   /// not told: if it is too costly, or there is no memory for it, that leaves what
-  /// ``insert(_:forKey:cost:)`` leaves.
+  /// ``insert(_:forKey:cost:file:line:)`` leaves.
   ///
   /// - Parameters:
   ///   - key: The key.
   ///   - cost: Tells the cost of the new value. Must not return a negative number. If `nil`, the
-  ///     cost is that of ``modifyValue(forKey:default:cost:_:)``.
+  ///     cost is that of ``modifyValue(forKey:default:cost:file:line:_:)``.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   ///   - body: Changes the value.
-  /// - Complexity: Like ``modifyValue(forKey:default:cost:_:)``.
+  /// - Complexity: Like ``modifyValue(forKey:default:cost:file:line:_:)``.
   @discardableResult
   public func updateValue<Result, Failure: Error>(
     forKey key: Key, cost: ((Value) -> Int)? = nil,
+    file: StaticString = #fileID, line: UInt = #line,
     _ body: (inout Value?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try change(key, cost: { cost?($0) }, body).result
+    let given = { (value: Value) in
+      let cost = cost?(value)
+      require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
+      return cost
+    }
+    return try change(key, cost: given, body).result
   }
 
   /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that is
@@ -80,29 +91,21 @@ extension Cache {
   /// - Parameters:
   ///   - value: The value to keep.
   ///   - key: The key to keep it under.
-  ///   - cost: As for ``insert(_:forKey:cost:)``. Must not be negative.
-  /// - Complexity: Like ``insert(_:forKey:cost:)``.
+  ///   - cost: As for ``insert(_:forKey:cost:file:line:)``. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
+  /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
   @discardableResult
-  public func insert(_ value: Value, ifAbsentForKey key: Key, cost: Int? = nil) -> (
-    inserted: Bool, current: Value?
-  ) {
-    require(cost ?? 0 >= 0, "cost must not be negative")
+  public func insert(
+    _ value: Value, ifAbsentForKey key: Key, cost: Int? = nil,
+    file: StaticString = #fileID, line: UInt = #line
+  ) -> (inserted: Bool, current: Value?) {
+    require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
     while true {
       if let current = peek(forKey: key) { return (false, current) }
       if let outcome = store(value, key, cost, if: { old, _ in old == nil }) {
         return outcome.isStored ? (true, value) : (false, nil)
       }
     }
-  }
-
-  /// The cost that a change in place by the subscript keeps; `nil` if the cost function decides.
-  @usableFromInline @inline(never)
-  func costToKeep(_ key: Key) -> Int? {
-    if extras?.cost != nil { return nil }
-    let hash = hasher.hash(key)
-    let shard = lrd_cache_shard(core, hash)
-    lrd_shard_enter(core, nil, shard)
-    defer { lrd_shard_leave(core, shard) }
-    return findLocked(key, hash, shard).map { Int(clamping: lrd_entry_cost($0)) }
   }
 }

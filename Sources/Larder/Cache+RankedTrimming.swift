@@ -10,12 +10,17 @@ extension Cache {
   /// evicts no more entries than there were at its beginning. The observer receives
   /// ``RemovalCause/trimmed``.
   ///
-  /// - Parameter cost: The total cost to keep. Must not be negative.
+  /// - Parameters:
+  ///   - cost: The total cost to keep. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(*n* log *n*) time. While the call runs it needs up to 48 bytes for each entry,
   ///   plus what sorting takes. It holds no lock for more than some 64 entries. For comparison,
-  ///   ``trim(toCost:)`` takes O(1) for each entry evicted.
-  public func trimCostliest(toCost cost: Int) {
-    require(cost >= 0, "cost must not be negative")
+  ///   ``trim(toCost:file:line:)`` takes O(1) for each entry evicted.
+  public func trimCostliest(
+    toCost cost: Int, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    require(cost >= 0, "cost must not be negative", file: file, line: line)
     trim(
       by: { lrd_entry_cost($0) == 0 ? nil : .max - lrd_entry_cost($0) },
       until: { totalCost <= cost })
@@ -32,25 +37,35 @@ extension Cache {
   /// ``RemovalCause/trimmed``.
   ///
   /// Two alternatives need no option. With ``EvictionPolicy/fifo`` and one shard,
-  /// ``trim(toCount:)`` evicts keys in the order in which they were stored, but a replacement
+  /// ``trim(toCount:file:line:)`` evicts keys in the order in which they were stored, but a replacement
   /// usually keeps the position of the entry it replaces. With ``EvictionPolicy/lru`` and one
-  /// shard, ``trim(toCount:)`` goes by the time since the last use.
+  /// shard, ``trim(toCount:file:line:)`` goes by the time since the last use.
   ///
-  /// - Parameter count: The number of entries to keep. Must not be negative.
-  /// - Complexity: Like ``trimCostliest(toCost:)``.
-  public func trimOldest(toCount count: Int) {
-    require(count >= 0, "count must not be negative")
+  /// - Parameters:
+  ///   - count: The number of entries to keep. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
+  /// - Complexity: Like ``trimCostliest(toCost:file:line:)``.
+  public func trimOldest(
+    toCount count: Int, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    require(count >= 0, "count must not be negative", file: file, line: line)
     trimOldest { self.count <= count }
   }
 
   /// Evicts the entries stored longest ago, used or not, until the total cost is at most `cost`.
   ///
-  /// Otherwise like ``trimOldest(toCount:)``. Entries without a cost are evicted in their turn.
+  /// Otherwise like ``trimOldest(toCount:file:line:)``. Entries without a cost are evicted in their turn.
   ///
-  /// - Parameter cost: The total cost to keep. Must not be negative.
-  /// - Complexity: Like ``trimCostliest(toCost:)``.
-  public func trimOldest(toCost cost: Int) {
-    require(cost >= 0, "cost must not be negative")
+  /// - Parameters:
+  ///   - cost: The total cost to keep. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
+  /// - Complexity: Like ``trimCostliest(toCost:file:line:)``.
+  public func trimOldest(
+    toCost cost: Int, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    require(cost >= 0, "cost must not be negative", file: file, line: line)
     trimOldest { totalCost <= cost }
   }
 

@@ -47,23 +47,33 @@ extension Cache {
 
   /// Returns the `n` entries that the policy would keep longest, hottest first.
   ///
-  /// - Parameter n: The most entries to return. Must not be negative.
+  /// - Parameters:
+  ///   - n: The most entries to return. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(`n`) for each shard. The writers of a shard wait while it is copied; readers
   ///   do not.
   @inlinable
-  public func hottest(_ n: Int) -> [Element] {
-    require(n >= 0, "n must not be negative")
+  public func hottest(
+    _ n: Int, file: StaticString = #fileID, line: UInt = #line
+  ) -> [Element] {
+    require(n >= 0, "n must not be negative", file: file, line: line)
     return elements(atMost: n, hottestFirst: true)
   }
 
   /// Returns the `n` entries that the policy would evict next, coldest first.
   ///
-  /// - Parameter n: The most entries to return. Must not be negative.
+  /// - Parameters:
+  ///   - n: The most entries to return. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(`n`) for each shard. The writers of a shard wait while it is copied; readers
   ///   do not.
   @inlinable
-  public func coldest(_ n: Int) -> [Element] {
-    require(n >= 0, "n must not be negative")
+  public func coldest(
+    _ n: Int, file: StaticString = #fileID, line: UInt = #line
+  ) -> [Element] {
+    require(n >= 0, "n must not be negative", file: file, line: line)
     return elements(atMost: n, hottestFirst: false)
   }
 

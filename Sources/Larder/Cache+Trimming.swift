@@ -43,7 +43,7 @@ extension Cache {
     get { Int(lrd_cache_cost_limit(core)) }
     set {
       require(newValue >= 0, "totalCostLimit must not be negative")
-      policy.requireLimit(newValue)
+      policy.requireLimit(newValue, file: #fileID, line: #line)
       lrd_cache_set_cost_limit(core, UInt64(newValue))
       trim(.max, .max)
     }
@@ -51,20 +51,30 @@ extension Cache {
 
   /// Evicts entries in the policy's order until at most `count` are left. The limits do not change.
   ///
-  /// - Parameter count: The number of entries to keep. Must not be negative.
+  /// - Parameters:
+  ///   - count: The number of entries to keep. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(1) for each entry evicted. Locks one shard at a time, for a few entries each.
-  public func trim(toCount count: Int) {
-    require(count >= 0, "count must not be negative")
+  public func trim(
+    toCount count: Int, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    require(count >= 0, "count must not be negative", file: file, line: line)
     trim(UInt64(count), .max)
   }
 
   /// Evicts entries in the policy's order until the total cost is at most `cost`. The limits do not
   /// change. Entries of cost 0 are passed over as described in <doc:ChoosingLimits>.
   ///
-  /// - Parameter cost: The total cost to keep. Must not be negative.
+  /// - Parameters:
+  ///   - cost: The total cost to keep. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(1) for each entry evicted. Locks one shard at a time, for a few entries each.
-  public func trim(toCost cost: Int) {
-    require(cost >= 0, "cost must not be negative")
+  public func trim(
+    toCost cost: Int, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    require(cost >= 0, "cost must not be negative", file: file, line: line)
     trim(.max, UInt64(cost))
   }
 

@@ -2,44 +2,6 @@
 public import CLarder
 
 extension Cache {
-  /// The value for `key`. A read is atomic, and so is an assignment. A change in place, such as
-  /// `cache[key]! += 1`, is a read and then an assignment: other threads may write in between, and
-  /// their change is lost. ``modifyValue(forKey:default:cost:_:)`` is atomic.
-  ///
-  /// Reading is ``value(forKey:)``. Assigning `nil` removes the entry. Assigning a value stores it
-  /// as ``insert(_:forKey:cost:)`` does without a cost, but does not tell what became of it: a
-  /// value that costs more than the limit is refused in silence, and the key is then empty. A
-  /// change in place asks the cost function, too; without one it keeps the cost that the entry had.
-  @inlinable
-  public subscript(key: Key) -> Value? {
-    get { value(forKey: key) }
-    set { assign(consume newValue, key, nil) }
-    _modify {
-      var value = value(forKey: key)
-      let cost = value == nil ? nil : costToKeep(key)
-      defer { assign(value.take(), key, cost) }
-      yield &value
-    }
-  }
-
-  @inlinable
-  func assign(_ newValue: consuming Value?, _ key: Key, _ cost: Int?) {
-    if let value = consume newValue {
-      insert(consume value, forKey: key, cost: cost)
-    } else {
-      remove(key, into: nil)
-    }
-  }
-
-  /// There is no such subscript, because `+=` on it would lose the changes of other threads.
-  @available(
-    *, unavailable, message: "Use modifyValue(forKey:default:cost:_:), which is atomic; to read, ??"
-  )
-  public subscript(key: Key, default defaultValue: @autoclosure () -> Value) -> Value {
-    get { fatalError() }
-    set { fatalError() }
-  }
-
   /// Stores `value` for `key`, replacing any earlier value.
   ///
   /// Entries that no longer fit are evicted before the call returns. The new entry is never among
@@ -51,26 +13,34 @@ extension Cache {
   ///   - key: The key to keep it under.
   ///   - cost: The entry's share of ``totalCostLimit``, in any unit. Must not be negative. If
   ///     `nil`, the cost is 1 if the cache has a cost limit and no count limit, and 0 otherwise.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   /// - Returns: What became of the value.
   /// - Complexity: O(1) on average, plus O(1) for each entry evicted, or O(log *n*) for each with a
   ///   policy that orders by cost. Locks one shard. Allocates and destroys only while that is
   ///   unlocked.
-  @inlinable @discardableResult
-  public func insert(_ value: consuming Value, forKey key: Key, cost: Int? = nil)
-    -> InsertionOutcome
-  {
-    store(consume value, key, cost, replaced: nil)
+  @inlinable @inline(__always) @discardableResult
+  public func insert(
+    _ value: consuming Value, forKey key: Key, cost: Int? = nil,
+    file: StaticString = #fileID, line: UInt = #line
+  ) -> InsertionOutcome {
+    require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
+    return store(consume value, key, cost, replaced: nil)
   }
 
   /// Stores `value` for `key` and returns the value it replaced, or `nil` if `key` had none.
   ///
-  /// Otherwise like ``insert(_:forKey:cost:)``. A value that is too costly, or for which there is
+  /// Otherwise like ``insert(_:forKey:cost:file:line:)``. A value that is too costly, or for which there is
   /// no memory, is not stored. If it is too costly, the earlier value is removed as well, and
   /// returned.
   ///
-  /// - Complexity: Like ``insert(_:forKey:cost:)``.
-  @inlinable @discardableResult
-  public func updateValue(_ value: consuming Value, forKey key: Key, cost: Int? = nil) -> Value? {
+  /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
+  @inlinable @inline(__always) @discardableResult
+  public func updateValue(
+    _ value: consuming Value, forKey key: Key, cost: Int? = nil,
+    file: StaticString = #fileID, line: UInt = #line
+  ) -> Value? {
+    require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
     var replaced: Value?
     _ = store(consume value, key, cost, replaced: &replaced)
     return replaced
@@ -125,7 +95,6 @@ extension Cache {
     _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?,
     with storage: UnsafeMutablePointer<Storage>? = nil
   ) -> InsertionOutcome {
-    require(cost ?? 0 >= 0, "cost must not be negative")
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_prefetch(shard, hash, Layout.referenceCount)

@@ -84,19 +84,22 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   ///     value, on the inserting thread, without a lock. A cost given with an insertion takes
   ///     precedence.
   ///   - options: Optional features. By default there are none.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(`shards`). Traps if there is no memory for an empty cache. With one shard that
   ///   takes about 2 KB.
   public init(
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
     name: String = "", shards: Int? = nil, onRemoval: RemovalObserver? = nil,
     onInsertion: InsertionObserver? = nil, cost: CostFunction? = nil,
-    options: Options = Options()
+    options: Options = Options(), file: StaticString = #fileID, line: UInt = #line
   ) {
-    require(countLimit >= 0, "countLimit must not be negative")
-    require(totalCostLimit >= 0, "totalCostLimit must not be negative")
-    require(shards ?? 1 > 0, "shards must be positive")
-    policy.requireLimit(totalCostLimit)
-    let extras = Extras<Key, Value>(onInsertion: onInsertion, cost: cost, options: options)
+    require(countLimit >= 0, "countLimit must not be negative", file: file, line: line)
+    require(totalCostLimit >= 0, "totalCostLimit must not be negative", file: file, line: line)
+    require(shards ?? 1 > 0, "shards must be positive", file: file, line: line)
+    policy.requireLimit(totalCostLimit, file: file, line: line)
+    let extras = Extras<Key, Value>(
+      onInsertion: onInsertion, cost: cost, options: options, for: Place(file: file, line: line))
     var settings = lrd_options(
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),
       policy: policy.core,
@@ -108,7 +111,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       costed: cost != nil || options.expectsCosts,
       hooks: TypedPairDestroyer<Key, Value>(releaser: extras?.releaser).hooks())
     guard let core = lrd_cache_create(&settings) else {
-      stop("no memory for a cache")
+      stop("no memory for a cache", file: file, line: line)
     }
     self.core = core
     self.hasher = options.hashSeeds.map(KeyHasher.init(seed0:seed1:)) ?? KeyHasher()

@@ -53,7 +53,7 @@ extension Cache {
     public var rememberedEvictions: Int
 
     /// Whether entries are numbered in the order of their insertion, for
-    /// ``Cache/trimOldest(toCount:)``. Takes 8 bytes for each entry, and one counter that all
+    /// ``Cache/trimOldest(toCount:file:line:)``. Takes 8 bytes for each entry, and one counter that all
     /// insertions share.
     public var remembersAge: Bool
 

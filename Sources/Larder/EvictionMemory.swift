@@ -21,9 +21,10 @@ final class EvictionMemory: @unchecked Sendable {
   private let words: UnsafeMutablePointer<Atomic<UInt32>>
 
   /// `nil` if nothing is to be remembered.
-  init?(capacity: Int) {
-    require(capacity >= 0, "rememberedEvictions must not be negative")
-    require(capacity < 1 << 31, "rememberedEvictions must be below 2^31")
+  init?(capacity: Int, for place: Place) {
+    let (file, line) = (place.file, place.line)
+    require(capacity >= 0, "rememberedEvictions must not be negative", file: file, line: line)
+    require(capacity < 1 << 31, "rememberedEvictions must be below 2^31", file: file, line: line)
     if capacity == 0 { return nil }
     buckets = (2 * capacity + Self.slots - 1) / Self.slots
     words = .allocate(capacity: buckets * (Self.slots + 1))

@@ -146,9 +146,10 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// Whether the policy orders entries by their costs.
   package var needsCosts: Bool { core.pointee.by_cost }
 
-  func requireLimit(_ totalCostLimit: Int) {
+  func requireLimit(_ totalCostLimit: Int, file: StaticString, line: UInt) {
     require(
       !needsCosts || totalCostLimit > 0,
-      "policy must not order by cost without a totalCostLimit (Int.max will do)")
+      "policy must not order by cost without a totalCostLimit (Int.max will do)",
+      file: file, line: line)
   }
 }

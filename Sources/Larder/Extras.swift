@@ -7,6 +7,8 @@
 @usableFromInline final class Extras<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Owner = Cache<Key, Value>
 
+  /// Where the cache was created.
+  let place: Place
   let onInsertion: Owner.InsertionObserver?
   let cost: Owner.CostFunction?
   let shouldEvict: (@Sendable (Key, Value) -> Bool)?
@@ -19,14 +21,17 @@
 
   /// `nil` if nothing is asked for.
   init?(
-    onInsertion: Owner.InsertionObserver?, cost: Owner.CostFunction?, options: Owner.Options
+    onInsertion: Owner.InsertionObserver?, cost: Owner.CostFunction?, options: Owner.Options,
+    for place: Place
   ) {
+    self.place = place
     self.onInsertion = onInsertion
     self.cost = cost
     shouldEvict = options.shouldEvict
-    watermarks = Watermarks(count: options.preferredCount, cost: options.preferredTotalCost)
+    watermarks = Watermarks(
+      count: options.preferredCount, cost: options.preferredTotalCost, for: place)
     releaser = options.release.map(Releaser.init)
-    evictions = EvictionMemory(capacity: options.rememberedEvictions)
+    evictions = EvictionMemory(capacity: options.rememberedEvictions, for: place)
     ages = options.remembersAge ? AgeCounter() : nil
     groups = options.groups?.makeIndex()
     secondChance = options.makeSecondChance?(releaser)

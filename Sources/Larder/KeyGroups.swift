@@ -32,11 +32,15 @@ public struct KeyGroups<Key: Hashable & Sendable>: Sendable {
   ///   - group: Returns the group of a key.
   ///   - quota: Returns the most entries a group may have; 0 for no limit. Must not return a
   ///     negative number. Called without a lock for each insertion.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   public static func by<Group: Hashable & Sendable>(
     _ group: @escaping @Sendable (Key) -> Group,
-    quota: @escaping @Sendable (Group) -> Int = { _ in 0 }
+    quota: @escaping @Sendable (Group) -> Int = { _ in 0 },
+    file: StaticString = #fileID, line: UInt = #line
   ) -> KeyGroups {
-    KeyGroups { TypedGroupIndex(group: group, quota: quota) }
+    let place = Place(file: file, line: line)
+    return KeyGroups { TypedGroupIndex(group: group, quota: quota, place: place) }
   }
 }
 
@@ -71,9 +75,14 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
 {
   private let group: @Sendable (Key) -> Group
   private let quota: @Sendable (Group) -> Int
+  private let place: Place
   private let groups = Guarded<[Group: GroupMembers<Key>]>([:])
 
-  init(group: @escaping @Sendable (Key) -> Group, quota: @escaping @Sendable (Group) -> Int) {
+  init(
+    group: @escaping @Sendable (Key) -> Group, quota: @escaping @Sendable (Group) -> Int,
+    place: Place
+  ) {
+    self.place = place
     self.group = group
     self.quota = quota
   }
@@ -104,7 +113,7 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
 
   private func overflow(in group: Group) -> Key? {
     let quota = quota(group)
-    require(quota >= 0, "a quota must not be negative")
+    require(quota >= 0, "a quota must not be negative", file: place.file, line: place.line)
     if quota == 0 { return nil }
     let (key, garbage) = groups.withLock { groups in
       guard let index = groups.index(forKey: group) else { return (Key?.none, [Key?]()) }

@@ -16,10 +16,17 @@ public enum PhysicalMemory {
 
   /// A fraction of ``size`` in bytes, at least 1, because a limit of 0 would mean no limit.
   ///
-  /// - Parameter fraction: Must be above 0 and at most 1; the call traps otherwise.
+  /// - Parameters:
+  ///   - fraction: Must be above 0 and at most 1; the call traps otherwise.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: Like ``size``.
-  public static func share(_ fraction: Double) -> Int {
-    require(fraction > 0 && fraction <= 1, "fraction must be above 0 and at most 1")
+  public static func share(
+    _ fraction: Double, file: StaticString = #fileID, line: UInt = #line
+  ) -> Int {
+    require(
+      fraction > 0 && fraction <= 1, "fraction must be above 0 and at most 1",
+      file: file, line: line)
     return max(1, Int(Double(size) * fraction))
   }
 }

@@ -20,7 +20,7 @@
 /// Without a `pendingLimit`, values are released only where you say, and nothing bounds the pile.
 ///
 /// **fork().** A child process has none of the threads that executors run on. There, values handed
-/// to ``background(priority:pendingLimit:)``, the main actor or an executor are not released.
+/// to ``background(priority:pendingLimit:file:line:)``, the main actor or an executor are not released.
 public struct ValueRelease<Value: Sendable>: Sendable {
   let pendingLimit: Int
   let receive: @Sendable (ReleaseBatch<Value>) -> Void
@@ -32,20 +32,24 @@ public struct ValueRelease<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - pendingLimit: The most values that may wait; 0 for no limit. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   ///   - receive: Takes a batch of up to 256 values.
   public init(
-    pendingLimit: Int = 0, _ receive: @escaping @Sendable (ReleaseBatch<Value>) -> Void
+    pendingLimit: Int = 0, file: StaticString = #fileID, line: UInt = #line,
+    _ receive: @escaping @Sendable (ReleaseBatch<Value>) -> Void
   ) {
-    require(pendingLimit >= 0, "pendingLimit must not be negative")
+    require(pendingLimit >= 0, "pendingLimit must not be negative", file: file, line: line)
     self.pendingLimit = pendingLimit
     self.receive = receive
   }
 
   /// Releases each batch in a task of its own, on the global executor.
   public static func background(
-    priority: TaskPriority = .background, pendingLimit: Int = 65_536
+    priority: TaskPriority = .background, pendingLimit: Int = 65_536,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> ValueRelease {
-    ValueRelease(pendingLimit: pendingLimit) { batch in
+    ValueRelease(pendingLimit: pendingLimit, file: file, line: line) { batch in
       Task.detached(priority: priority) { batch.release() }
     }
   }

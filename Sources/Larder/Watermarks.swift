@@ -15,9 +15,10 @@ final class Watermarks: Sendable {
   private let isPurging = Atomic(false)
 
   /// `nil` if there are no marks.
-  init?(count: Int, cost: Int) {
-    require(count >= 0, "preferredCount must not be negative")
-    require(cost >= 0, "preferredTotalCost must not be negative")
+  init?(count: Int, cost: Int, for place: Place) {
+    let (file, line) = (place.file, place.line)
+    require(count >= 0, "preferredCount must not be negative", file: file, line: line)
+    require(cost >= 0, "preferredTotalCost must not be negative", file: file, line: line)
     if count == 0 && cost == 0 { return nil }
     self.count = count
     self.cost = cost

@@ -53,9 +53,14 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - count: The number of bytes. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   ///   - initialize: Writes the bytes. The initializer rethrows its errors.
-  public init?(count: Int, initialize: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
-    require(count >= 0, "count must not be negative")
+  public init?(
+    count: Int, file: StaticString = #fileID, line: UInt = #line,
+    initialize: (UnsafeMutableRawBufferPointer) throws -> Void
+  ) rethrows {
+    require(count >= 0, "count must not be negative", file: file, line: line)
     self.count = count
     guard lrd_purgeable_create(&memory, count) else { return nil }
     try initialize(UnsafeMutableRawBufferPointer(start: memory.bytes, count: count))

@@ -11,7 +11,11 @@ struct BadInputTests {
     case initCheapestFirstWithoutCosts, initCostAwareWithoutCosts
     case setCountLimit, setTotalCostLimit, setNoTotalCostLimit
     case insertCost, updateCost, insertLeastCost
-    case trimToCount, trimToCost, hottest, coldest
+    case trimToCount, trimToCost, hottest, coldest, trimCostliest, trimOldest, modifyCost
+    case preferredCount, rememberedEvictions, pendingLimit, quota, costFunction, share
+
+    /// Whether the message names the place of the call. A setter does not know it.
+    var knowsPlace: Bool { !rawValue.hasPrefix("set") }
 
     /// Words of which the message contains one.
     var argument: Set<Substring> {
@@ -24,6 +28,10 @@ struct BadInputTests {
       case .trimToCount: ["toCount", "count"]
       case .trimToCost: ["toCost", "cost"]
       case .hottest, .coldest: ["n", "count"]
+      case .trimCostliest, .modifyCost, .costFunction: ["cost"]
+      case .trimOldest: ["count"]
+      case .share: ["fraction"]
+      case .preferredCount, .rememberedEvictions, .pendingLimit, .quota: [rawValue[...]]
       }
     }
 
@@ -49,6 +57,16 @@ struct BadInputTests {
       case .trimToCost: cache.trim(toCost: -1)
       case .hottest: _ = cache.hottest(-1)
       case .coldest: _ = cache.coldest(-1)
+      case .trimCostliest: cache.trimCostliest(toCost: -1)
+      case .trimOldest: cache.trimOldest(toCount: -1)
+      case .modifyCost: cache.modifyValue(forKey: 1, cost: -1) { $0 += 1 }
+      case .preferredCount: _ = Cache<Int, Int>(options: .init(preferredCount: -1))
+      case .rememberedEvictions: _ = Cache<Int, Int>(options: .init(rememberedEvictions: -1))
+      case .pendingLimit: _ = ValueRelease<Int>.background(pendingLimit: -1)
+      case .quota:
+        Cache<Int, Int>(options: .init(groups: .by({ $0 }, quota: { _ in -1 })))[1] = 1
+      case .costFunction: Cache<Int, Int>(cost: { _, _ in -1 })[1] = 1
+      case .share: _ = PhysicalMemory.share(0)
       }
     }
   }
@@ -66,6 +84,7 @@ struct BadInputTests {
     }
     let words = (line ?? "").split { !$0.isLetter && !$0.isNumber }
     #expect(!call.argument.isDisjoint(with: words), "\(message)")
+    #expect(message.contains("LarderTests/BadInputTests.swift:") == call.knowsPlace, "\(message)")
   }
 
   @Test("The bounds themselves are good input")

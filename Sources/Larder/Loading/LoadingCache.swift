@@ -37,6 +37,8 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   ///   - loading: How to load.
   ///   - loadAll: Returns the values of several keys, for ``values(forKeys:)``; `nil` to load them
   ///     one by one.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   ///   - load: Returns the value of a key.
   /// - Complexity: Like that of creating a ``Cache``.
   public init(
@@ -46,15 +48,16 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     cost: Cache<Key, Value>.CostFunction? = nil,
     options: Cache<Key, Value>.Options = Cache<Key, Value>.Options(),
     loading: LoadingOptions = LoadingOptions(),
-    loadAll: (@Sendable ([Key]) async throws -> [Key: Value])? = nil, load: @escaping Loader
+    loadAll: (@Sendable ([Key]) async throws -> [Key: Value])? = nil,
+    file: StaticString = #fileID, line: UInt = #line, load: @escaping Loader
   ) {
-    settings = LoadSettings(loading)
+    settings = LoadSettings(loading, for: Place(file: file, line: line))
     self.load = load
     self.loadAll = loadAll
     cache = Cache(
       countLimit: countLimit, totalCostLimit: totalCostLimit, policy: policy, name: name,
       shards: shards, onRemoval: onRemoval, onInsertion: onInsertion, cost: cost,
-      options: options)
+      options: options, file: file, line: line)
   }
 
   /// Returns the value of a key. If there is none, loads it. See ``value(forKey:)``.

@@ -60,13 +60,16 @@ public struct LoadingOptions: Sendable {
     }
   }
 
-  func check() {
-    require(loadLimit >= 0, "loadLimit must not be negative")
-    if let absences { require(absences > .zero, "absences must be positive") }
+  func check(for place: Place) {
+    func check(_ condition: Bool, _ message: StaticString) {
+      require(condition, message, file: place.file, line: place.line)
+    }
+    check(loadLimit >= 0, "loadLimit must not be negative")
+    if let absences { check(absences > .zero, "absences must be positive") }
     guard let failures else { return }
-    require(failures.first > .zero, "a backoff must be positive")
-    require(failures.longest >= failures.first, "a backoff's longest must not be below its first")
-    require(failures.jitter >= 0 && failures.jitter <= 1, "jitter must be between 0 and 1")
+    check(failures.first > .zero, "a backoff must be positive")
+    check(failures.longest >= failures.first, "a backoff's longest must not be below its first")
+    check(failures.jitter >= 0 && failures.jitter <= 1, "jitter must be between 0 and 1")
   }
 }
 
