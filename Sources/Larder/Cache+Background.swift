@@ -51,16 +51,16 @@ extension Cache {
     }
 
     /// Evicts the oldest entries down to a count: ``Cache/trimOldest(toCount:file:line:)``.
-    @concurrent public func trimOldest(
+    @concurrent @discardableResult public func trimOldest(
       toCount count: Int, file: StaticString = #fileID, line: UInt = #line
-    ) async {
+    ) async -> Bool {
       cache.trimOldest(toCount: count, file: file, line: line)
     }
 
     /// Evicts the oldest entries down to a total cost: ``Cache/trimOldest(toCost:file:line:)``.
-    @concurrent public func trimOldest(
+    @concurrent @discardableResult public func trimOldest(
       toCost cost: Int, file: StaticString = #fileID, line: UInt = #line
-    ) async {
+    ) async -> Bool {
       cache.trimOldest(toCost: cost, file: file, line: line)
     }
 

@@ -28,9 +28,10 @@ extension Cache {
 
   /// Evicts the entries stored longest ago, used or not, until at most `count` are left.
   ///
-  /// The cache must have been created with ``Options/remembersAge``; the call traps otherwise. A
-  /// replacement counts as newly stored, and so does an object that ``survivingValue(forKey:)``
-  /// stores again. Insertions at the same time count in any order.
+  /// A cache knows how old its entries are if it was created with ``Options/remembersAge``. Without
+  /// that, the entries leave in the policy's order, as by ``trim(toCount:file:line:)``, and the call
+  /// returns false. A replacement counts as newly stored, and so does an object that
+  /// ``survivingValue(forKey:)`` stores again. Insertions at the same time count in any order.
   ///
   /// Entries that others insert meanwhile are younger and stay, unless they keep the cache too
   /// large: the call evicts no more entries than there were at its beginning. The observer receives
@@ -45,12 +46,14 @@ extension Cache {
   ///   - count: The number of entries to keep. Must not be negative.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
+  /// - Returns: Whether the cache knows how old its entries are.
   /// - Complexity: Like ``trimCostliest(toCost:file:line:)``.
+  @discardableResult
   public func trimOldest(
     toCount count: Int, file: StaticString = #fileID, line: UInt = #line
-  ) {
+  ) -> Bool {
     require(count >= 0, "count must not be negative", file: file, line: line)
-    trimOldest { self.count <= count }
+    return trimOldest(UInt64(count), .max) { self.count <= count }
   }
 
   /// Evicts the entries stored longest ago, used or not, until the total cost is at most `cost`.
@@ -61,17 +64,23 @@ extension Cache {
   ///   - cost: The total cost to keep. Must not be negative.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
+  /// - Returns: Whether the cache knows how old its entries are.
   /// - Complexity: Like ``trimCostliest(toCost:file:line:)``.
+  @discardableResult
   public func trimOldest(
     toCost cost: Int, file: StaticString = #fileID, line: UInt = #line
-  ) {
+  ) -> Bool {
     require(cost >= 0, "cost must not be negative", file: file, line: line)
-    trimOldest { totalCost <= cost }
+    return trimOldest(.max, UInt64(cost)) { totalCost <= cost }
   }
 
-  private func trimOldest(until isDone: () -> Bool) {
-    require(extras?.ages != nil, "trimOldest needs a cache created with remembersAge")
+  private func trimOldest(_ count: UInt64, _ cost: UInt64, until isDone: () -> Bool) -> Bool {
+    guard extras?.ages != nil else {
+      trim(count, cost)
+      return false
+    }
     trim(by: { $0.age(of: Layout.self).pointee }, until: isDone)
+    return true
   }
 
   /// An entry that has a rank, as it was when it was listed.

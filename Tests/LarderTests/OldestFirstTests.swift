@@ -94,14 +94,18 @@ struct OldestFirstTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("trimOldest works in the background, and traps without its option")
+  @Test("trimOldest works in the background, and without its option in the policy's order")
   func backgroundCallsAndMissingOption() async {
     let cache = Cache<Int, Int>(options: .init(remembersAge: true))
     for key in 0..<10 { cache.insert(key, forKey: key, cost: 1) }
     await cache.background.trimOldest(toCount: 5)
-    await cache.background.trimOldest(toCost: 2)
+    #expect(await cache.background.trimOldest(toCost: 2))
     #expect(Set(cache.keys) == [8, 9])
-    await #expect(processExitsWith: .failure) { Cache<Int, Int>().trimOldest(toCount: 1) }
+    let plain = Cache<Int, Int>(policy: .lru)
+    for key in 0..<10 { plain.insert(key, forKey: key, cost: 1) }
+    _ = plain[0]
+    #expect(!plain.trimOldest(toCount: 5) && plain.keys == [0, 9, 8, 7, 6])
+    #expect(await !plain.background.trimOldest(toCost: 1) && plain.keys == [0])
     await #expect(processExitsWith: .failure) {
       Cache<Int, Int>(options: .init(remembersAge: true)).trimOldest(toCount: -1)
     }
