@@ -6,10 +6,16 @@ extension Cache {
   /// `cache[key]! += 1`, is a read and then an assignment: other threads may write in between, and
   /// their change is lost. ``modifyValue(forKey:default:cost:file:line:_:)`` is atomic.
   ///
-  /// Reading is ``value(forKey:)``. Assigning `nil` removes the entry. Assigning a value stores it
-  /// as ``insert(_:forKey:cost:file:line:)`` does without a cost, but does not tell what became of it: a
-  /// value that costs more than the limit is refused in silence, and the key is then empty. A
-  /// change in place asks the cost function, too; without one it keeps the cost that the entry had.
+  /// **An assigned value may be refused**, and the assignment cannot say so. A value that alone
+  /// costs more than ``totalCostLimit`` is not stored, and the key is empty afterwards.
+  /// ``CacheStatistics/refusals`` counts these, and ``insert(_:forKey:cost:file:line:)`` returns
+  /// what became of the value.
+  ///
+  /// **The cost** is what the cost function of the cache returns. Without one, a new value costs 1
+  /// if the cache has a total cost limit, and 0 otherwise; a change in place keeps the cost that
+  /// the entry had.
+  ///
+  /// Reading is ``value(forKey:)``. Assigning `nil` removes the entry.
   @inlinable
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }

@@ -12,7 +12,8 @@ extension Cache {
   ///   - value: The value to keep.
   ///   - key: The key to keep it under.
   ///   - cost: The entry's share of ``totalCostLimit``, in any unit. Must not be negative. If
-  ///     `nil`, the cost is 1 if the cache has a cost limit and no count limit, and 0 otherwise.
+  ///     `nil`, the cost function is asked. Without one, the cost is 1 if the cache has a total cost
+  ///     limit, and 0 otherwise.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   /// - Returns: What became of the value.
@@ -28,11 +29,14 @@ extension Cache {
     return store(consume value, key, cost, replaced: nil)
   }
 
-  /// Stores `value` for `key` and returns the value it replaced, or `nil` if `key` had none.
+  /// Stores `value` for `key` and returns the value that was there before, or `nil` if there was
+  /// none.
   ///
-  /// Otherwise like ``insert(_:forKey:cost:file:line:)``. A value that is too costly, or for which there is
-  /// no memory, is not stored. If it is too costly, the earlier value is removed as well, and
-  /// returned.
+  /// The result does not tell whether `value` is stored now. A value that costs more than the limit
+  /// is refused, and one for which there is no memory;
+  /// ``insert(_:forKey:cost:replaced:file:line:)`` tells both. If it is too costly, the earlier value
+  /// is out of date: it is removed, and returned. Otherwise like
+  /// ``insert(_:forKey:cost:file:line:)``.
   ///
   /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
   @inlinable @inline(__always) @discardableResult
@@ -44,6 +48,33 @@ extension Cache {
     var replaced: Value?
     _ = store(consume value, key, cost, replaced: &replaced)
     return replaced
+  }
+
+  /// Stores `value` for `key`. Tells what became of it, and which value was there before.
+  ///
+  ///     var old: Page?
+  ///     if !pages.insert(new, forKey: path, replaced: &old).isStored { … }
+  ///
+  /// - Parameters:
+  ///   - value: The value to keep.
+  ///   - key: The key to keep it under.
+  ///   - cost: As for ``insert(_:forKey:cost:file:line:)``.
+  ///   - replaced: Receives the value that was replaced, or removed because the new one was too
+  ///     costly; `nil` if there was none.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
+  /// - Returns: What became of the value.
+  /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
+  @inlinable @inline(__always) @discardableResult
+  public func insert(
+    _ value: consuming Value, forKey key: Key, cost: Int? = nil, replaced: inout Value?,
+    file: StaticString = #fileID, line: UInt = #line
+  ) -> InsertionOutcome {
+    require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
+    var old: Value?
+    let outcome = store(consume value, key, cost, replaced: &old)
+    replaced = old
+    return outcome
   }
 
   /// Removes the value stored for `key`. Returns the value, or `nil` if there is none.

@@ -83,7 +83,7 @@ public struct ModelCache {
   private mutating func put(
     _ key: Int, _ payload: Int, _ givenCost: Int?
   ) -> (outcome: InsertionOutcome, old: Int?) {
-    let cost = givenCost ?? (costLimit > 0 && countLimit == 0 ? 1 : 0)
+    let cost = givenCost ?? (costLimit > 0 ? 1 : 0)
     if costLimit > 0 && cost > costLimit {
       statistics.refusals += 1
       return (.tooCostly, take(key, .removed))

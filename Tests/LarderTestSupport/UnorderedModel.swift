@@ -79,7 +79,7 @@ public struct UnorderedModel: Sendable {
   private mutating func put(
     _ key: Int, _ payload: Int, _ givenCost: Int?, _ removals: inout [Removal]
   ) -> (outcome: InsertionOutcome, old: Int?) {
-    let cost = givenCost ?? (limits.cost > 0 && limits.count == 0 ? 1 : 0)
+    let cost = givenCost ?? (limits.cost > 0 ? 1 : 0)
     if limits.cost > 0 && cost > limits.cost { return (.tooCostly, take(key, .removed, &removals)) }
     let old = take(key, .replaced, &removals)
     entries[key] = Entry(key: key, payload: payload, cost: cost)

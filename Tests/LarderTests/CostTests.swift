@@ -120,7 +120,7 @@ struct CostTests {
     }
   }
 
-  @Test("An unset cost is 1 if there is only a cost limit, and 0 otherwise")
+  @Test("An unset cost is 1 if there is a cost limit, and 0 otherwise")
   func unsetCost() {
     func costOf(countLimit: Int, costLimit: Int, _ insert: (Cache<Int, Int>) -> Void) -> Int {
       let cache = Cache<Int, Int>(countLimit: countLimit, totalCostLimit: costLimit)
@@ -135,11 +135,14 @@ struct CostTests {
       #expect(costOf(countLimit: 0, costLimit: 0, way) == 0)
       #expect(costOf(countLimit: 5, costLimit: 0, way) == 0)
       #expect(costOf(countLimit: 0, costLimit: 5, way) == 1)
-      #expect(costOf(countLimit: 5, costLimit: 5, way) == 0)
+      #expect(costOf(countLimit: 5, costLimit: 5, way) == 1)
     }
     let cache = Cache<Int, Int>(totalCostLimit: 5)
     for key in 0..<20 { cache[key] = key }
     #expect(cache.count == 5)
+    let both = Cache<Int, Int>(countLimit: 1_000, totalCostLimit: 10)
+    for key in 0..<1_000 { both[key] = key }
+    #expect(both.count == 10 && both.totalCost == 10)
   }
 
   @Test("Entries without a cost stay under a cost limit")

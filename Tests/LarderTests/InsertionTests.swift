@@ -79,7 +79,7 @@ struct InsertionTests {
     cache.removeAll()
     #expect(
       events.withLock { $0 } == [
-        "+1a 0", "+2b 3", "-1a limit", "+3c 4", "-3c replaced", "+3d 0", "-3d removed",
+        "+1a 1", "+2b 3", "-1a limit", "+3c 4", "-3c replaced", "+3d 1", "-3d removed",
         "-2b removed",
       ])
   }
@@ -144,5 +144,21 @@ struct InsertionTests {
     _ = cache[1]
     #expect(cache.keys == [1, 3, 2])
     #expect(cache.values == ["1", "3", "2"])
+  }
+
+  @Test("insert tells what became of the value, and which was there before", arguments: [1, 4])
+  func replacedValue(shards: Int) {
+    for options in [Cache<Int, Int>.Options(), .init(rememberedEvictions: 10)] {
+      let cache = Cache<Int, Int>(totalCostLimit: 10, shards: shards, options: options)
+      var old: Int? = -1
+      #expect(cache.insert(1, forKey: 1, replaced: &old) == .inserted && old == nil)
+      #expect(cache.insert(2, forKey: 1, cost: 3, replaced: &old) == .replaced && old == 1)
+      #expect(cache.insert(3, forKey: 1, cost: 11, replaced: &old) == .tooCostly && old == 2)
+      #expect(cache.insert(4, forKey: 1, cost: 11, replaced: &old) == .tooCostly && old == nil)
+      // By subscript only the statistics tell.
+      let heavy = Cache<Int, Int>(totalCostLimit: 10, shards: shards, cost: { _, value in value })
+      (heavy[1], heavy[1]) = (5, 11)
+      #expect(heavy[1] == nil && heavy.statistics.refusals == 1)
+    }
   }
 }

@@ -52,7 +52,7 @@ class Model:
     def set(self, key, value, cost, only_present=False):
         """The status, and the value that was there."""
         if cost is None:
-            cost = 1 if self.cost_limit and not self.count_limit else 0
+            cost = 1 if self.cost_limit else 0
         if only_present and not self.find(key):
             self.freed.append(value)
             return NOT_FOUND, None

@@ -106,9 +106,10 @@ static inline uint64_t lrd_cache_cost_limit(lrd_cache *cache) {
   return LRD_LOAD(&cache->budget.cost_limit);
 }
 
-/// The cost of an entry that was given none: 1 when costs are all that bounds the cache.
+/// The cost of an entry that was given none: 1 where costs are limited, so that the limit bounds
+/// these, too.
 static inline uint64_t lrd_cache_default_cost(lrd_cache *cache) {
-  return lrd_cache_cost_limit(cache) && !lrd_cache_count_limit(cache);
+  return lrd_cache_cost_limit(cache) != 0;
 }
 
 static inline uint32_t lrd_cache_shards(const lrd_cache *cache) {

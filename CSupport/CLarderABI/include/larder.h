@@ -111,8 +111,8 @@ enum {
 #define LARDER_VALUE_MOST UINT64_C(0xffffffff)
 #define LARDER_SHARDS_MOST 64
 
-/* As a cost: 1 if the cache has a cost limit and no count limit, otherwise 0. Unless the policy
- * goes by cost, entries of cost 0 are passed over when room for cost is needed, except for one of
+/* As a cost: 1 if the cache has a cost limit at that moment, otherwise 0. Unless the policy goes by
+ * cost, entries of cost 0 are passed over when room for cost is needed, except for one of
  * seventeen in a row. */
 #define LARDER_COST_DEFAULT UINT64_MAX
 

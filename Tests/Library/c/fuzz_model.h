@@ -43,7 +43,7 @@ static uint64_t number(larder_status (*get)(larder_cache *, uint64_t *)) {
 }
 
 static uint64_t default_cost(void) {
-  return number(larder_get_cost_limit) && !number(larder_get_count_limit);
+  return number(larder_get_cost_limit) != 0;
 }
 
 static void check_limits(void) {
