@@ -21,11 +21,15 @@ extension Cache {
 
   /// Returns all entries, hottest first.
   ///
-  /// With one shard the result is the cache at one moment, in the exact order of its policy. With
-  /// several shards, each shard is copied at a moment of its own, and the result takes one entry of
-  /// each shard in turn.
+  /// A key that is stored during the whole call is in the result exactly once, with a value that it
+  /// had meanwhile, and any other key at most once.
   ///
-  /// - Complexity: O(*n*). The writers of a shard wait while it is copied; readers do not.
+  /// **Order.** If no other thread uses the cache meanwhile, the result is the cache at one moment.
+  /// With one shard it has the exact order of the policy; with several, it takes one entry of each
+  /// shard in turn. Entries that other threads use, store or replace meanwhile may be anywhere.
+  ///
+  /// - Complexity: O(*n*). Locks a shard for some 64 entries at a time, unless more keys than that
+  ///   have the same hash. Readers never wait.
   @inlinable
   public func snapshot() -> [Element] { elements(atMost: .max, hottestFirst: true) }
 
@@ -34,8 +38,11 @@ extension Cache {
   /// - Complexity: Like ``snapshot()``.
   public var keys: [Key] {
     // Values are not copied: copies that nobody asked for might become the last references.
+    var surplus: [Key] = []
     let parts = (0..<shardCount).map { shard in
-      copyShard(shard, atMost: .max, hottestFirst: true) { $0.key(of: Layout.self).pointee }
+      copyShard(shard, atMost: .max, hottestFirst: true, key: { $0 }, surplus: &surplus) {
+        $0.key(of: Layout.self).pointee
+      }
     }
     return Self.inTurn(parts, atMost: .max)
   }
@@ -51,8 +58,9 @@ extension Cache {
   ///   - n: The most entries to return. Must not be negative.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
-  /// - Complexity: O(`n`) for each shard. The writers of a shard wait while it is copied; readers
-  ///   do not.
+  /// - Complexity: O(`n`) for each shard. Locks a shard for 64 entries at a time, which are its order
+  ///   at one moment. Of more than these, some may be left out that other threads use, store or
+  ///   remove meanwhile; none is listed twice.
   @inlinable
   public func hottest(
     _ n: Int, file: StaticString = #fileID, line: UInt = #line
@@ -67,8 +75,9 @@ extension Cache {
   ///   - n: The most entries to return. Must not be negative.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
-  /// - Complexity: O(`n`) for each shard. The writers of a shard wait while it is copied; readers
-  ///   do not.
+  /// - Complexity: O(`n`) for each shard. Locks a shard for 64 entries at a time, which are its order
+  ///   at one moment. Of more than these, some may be left out that other threads use, store or
+  ///   remove meanwhile; none is listed twice.
   @inlinable
   public func coldest(
     _ n: Int, file: StaticString = #fileID, line: UInt = #line
@@ -81,23 +90,27 @@ extension Cache {
 
   @inlinable
   func elements(atMost n: Int, hottestFirst: Bool) -> [Element] {
+    var surplus: [Element] = []
     var parts = (0..<shardCount).map { shard in
-      copyShard(shard, atMost: n, hottestFirst: hottestFirst) { entry in
+      copyShard(
+        shard, atMost: n, hottestFirst: hottestFirst, key: { $0.key }, surplus: &surplus
+      ) { entry in
         Element(
           key: entry.key(of: Layout.self).pointee, value: entry.value(of: Layout.self).pointee,
           cost: Int(clamping: lrd_entry_cost(entry)))
       }
     }
     let merged = Self.inTurn(parts, atMost: n)
-    // With several shards some copies are surplus, and may have become the last references.
-    if extras != nil { giveUp(&parts, after: merged.count) }
+    // Copies that are not returned may have become the last references.
+    if extras != nil { giveUp(&parts, after: merged.count, &surplus) }
     return merged
   }
 
-  /// Gives up the elements of `parts` except the first `n`, counting one of each part in turn.
+  /// Gives up the elements of `parts` except the first `n`, counting one of each part in turn, and
+  /// those of `surplus`.
   @usableFromInline @inline(never)
-  func giveUp(_ parts: inout [[Element]], after n: Int) {
-    guard let releaser = extras?.releaser, parts.count > 1 else { return }
+  func giveUp(_ parts: inout [[Element]], after n: Int, _ surplus: inout [Element]) {
+    guard let releaser = extras?.releaser else { return }
     var (turn, taken) = (0, 0)
     var ends = Array(repeating: 0, count: parts.count)
     while taken < n {
@@ -111,8 +124,9 @@ extension Cache {
     for part in parts.indices {
       for element in parts[part][ends[part]...] { releaser.add(element.value, to: &batches) }
     }
-    // Clear `parts` first, or a quick receiver would leave the last references here.
-    parts = []
+    for element in surplus { releaser.add(element.value, to: &batches) }
+    // Clear the arrays first, or a quick receiver would leave the last references here.
+    (parts, surplus) = ([], [])
     for batch in batches { releaser.hand(batch) }
   }
 
@@ -125,35 +139,5 @@ extension Cache {
       for part in parts where turn < part.count && merged.count < n { merged.append(part[turn]) }
     }
     return merged
-  }
-
-  /// Copies entries of one shard under its lock. The buffer is allocated before, because nothing is
-  /// allocated under a lock. A shard that outgrows the buffer meanwhile is tried again.
-  @inlinable
-  func copyShard<Copy>(
-    _ index: Int, atMost n: Int, hottestFirst: Bool,
-    _ copy: (UnsafeMutablePointer<lrd_entry>) -> Copy
-  ) -> [Copy] {
-    let lane = lrd_lane_attach(core)
-    let shard = lrd_cache_shard_at(core, UInt32(index))
-    var room = 0
-    while true {
-      var copies: [Copy] = []
-      copies.reserveCapacity(room)
-      lrd_shard_enter(core, lane, shard)
-      let wanted = Swift.min(n, Int(lrd_shard_count_locked(shard)))
-      guard wanted <= copies.capacity else {
-        lrd_shard_leave(core, shard)
-        room = wanted + wanted / 8
-        continue
-      }
-      var entry = lrd_order_first_locked(core, shard, hottestFirst)
-      while copies.count < wanted, let current = entry {
-        copies.append(copy(current))
-        entry = lrd_order_next_locked(core, shard, current, hottestFirst)
-      }
-      lrd_shard_leave(core, shard)
-      return copies
-    }
   }
 }

@@ -16,16 +16,22 @@ extension Cache {
   /// same holds for keys: a key's entries all have its hash, which the walk passes once.
   struct Walk {
     private let cache: Cache
-    private var shard = 0
+    private var shard: Int
+    private let end: Int
     private var sweep = Walk.start
 
     private static var start: lrd_sweep {
       lrd_sweep(position: 0, room: Int(LRD_SWEEP_ROOM), done: false)
     }
 
-    init(_ cache: Cache) { self.cache = cache }
+    /// A walk over all shards, or over one of them.
+    init(_ cache: Cache, shard: Int? = nil) {
+      self.cache = cache
+      self.shard = shard ?? 0
+      end = shard.map { $0 + 1 } ?? cache.shardCount
+    }
 
-    var isDone: Bool { shard == cache.shardCount }
+    var isDone: Bool { shard == end }
 
     /// The most entries of the next slice.
     var room: Int { sweep.room }

@@ -25,8 +25,11 @@ extension Cache {
   /// The names of the coldest entries. It copies no values, because some of what several shards
   /// list is surplus.
   private func coldestNames(_ n: Int) -> [EntryName] {
+    var surplus: [EntryName] = []
     let parts = (0..<shardCount).map { shard in
-      copyShard(shard, atMost: n, hottestFirst: false) { EntryName(of: $0) }
+      copyShard(shard, atMost: n, hottestFirst: false, key: { $0.key }, surplus: &surplus) {
+        EntryName(of: $0)
+      }
     }
     return Self.inTurn(parts, atMost: n)
   }

@@ -16,4 +16,5 @@
 #include "lrd_signal.h"
 #include "lrd_statistics.h"
 #include "lrd_sweep.h"
+#include "lrd_tour.h"
 #include "lrd_trim.h"

@@ -65,6 +65,7 @@ typedef struct lrd_shard {
   lrd_order order;
   uint64_t moved_seen; // `moved` of the root after the background thread's last slice
   lrd_counters counters;
+  uint64_t noted; // what the policy was ever told of beside the changes that are counted above
   lrd_limbo limbo;
   uint64_t flights;       // loads of this shard's keys that the layer above has under way
   uint64_t flights_begun; // and all that ever began

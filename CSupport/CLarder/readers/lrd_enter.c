@@ -5,6 +5,7 @@
 
 void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry) {
   if (cache->hits_most == LRD_HITS_BATCHED) {
+    shard->noted++;
     cache->policy->access(&shard->order, &cache->pool, &entry, 1);
   } else {
     lrd_entry_count_hit(entry, cache->hits_most);
@@ -17,6 +18,7 @@ void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_ent
   if (entry) {
     lrd_note_hit_locked(cache, shard, entry);
   } else if (policy->missed) {
+    shard->noted++;
     policy->missed(&shard->order, hash & ~(uint64_t)0xffff);
   }
   if (lane) lrd_count(entry ? &lane->hits : &lane->misses);

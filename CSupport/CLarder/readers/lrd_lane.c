@@ -106,6 +106,7 @@ static void hand_misses_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shar
   for (uint32_t i = 0; i < lane->touches; i++) {
     lrd_touch touch = lane->touch[i];
     if (lrd_cache_shard(cache, touch.hash) == shard) {
+      shard->noted++;
       cache->policy->missed(&shard->order, touch.hash & ~(uint64_t)0xffff);
     } else {
       lane->touch[kept++] = touch;
@@ -132,6 +133,7 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
       linked[hits++] = touch.entry;
     }
   }
+  shard->noted += hits;
   cache->policy->access(&shard->order, &cache->pool, linked, hits);
   lane->touches = kept;
   lane->applied++;

@@ -72,6 +72,7 @@ uint64_t lrd_growth_ease_locked(lrd_shard *shard) {
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) {
   shard->order.share = share;
   shard->at_ease = lrd_growth_ease_locked(shard);
+  shard->noted++;
   if (shard->policy->resize) shard->policy->resize(&shard->order);
 }
 
