@@ -31,6 +31,14 @@ public struct Call: Sendable, CustomStringConvertible {
 
   public var description: String { "\(began)-\(ended) thread \(thread): \(kind)" }
 
+  /// Whether the call never changes anything.
+  var isLook: Bool {
+    switch kind {
+    case .read, .remove(nil): true
+    case .write, .update, .remove, .clear: false
+    }
+  }
+
   /// The states that this call may leave if it takes effect on `state`; empty if its answer
   /// contradicts `state`.
   func successors(of state: Int?) -> Int?? {

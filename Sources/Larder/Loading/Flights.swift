@@ -36,6 +36,9 @@ import Synchronization
 /// A load is then an atomic operation: it takes effect when it stores its value, or, if it does not
 /// store, between its beginning and the write that outdated it.
 ///
+/// Evictions outdate nothing. So a caller that joins a flight may get its value although that was
+/// evicted meanwhile, as if it had been evicted later.
+///
 /// **Removals of many keys** outdate before they remove, and all flights, as no one knows what a
 /// load will return; those of a group only the flights of that group. What a flight that has begun
 /// before the call stores is either marked, or stored before and so removed. A flight that begins
