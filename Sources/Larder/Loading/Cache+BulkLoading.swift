@@ -23,7 +23,7 @@ extension Cache {
     ) async -> [Key: Result<Value, any Error>]
   {
     await loadedValues(forKeys: keys, with: .plain) { flights in
-      self.startTogether(flights, load, with: .plain)
+      self.startTogether(flights, load, with: .plain, isNested: LoadNode.running != nil)
     }
   }
 
@@ -80,10 +80,12 @@ extension Cache {
     return await allFlights().sleep(flight, waiter)
   }
 
-  /// Begins flights that one loader serves, and starts the task that runs it.
+  /// Begins flights that one loader serves, and starts the task that runs it. `isNested`: a load
+  /// waits for one of them, so they are part of it for ``LoadingOptions/loadLimit``.
   func startTogether(
     _ flights: [Flight<Key, Value>],
-    _ load: @escaping @Sendable ([Key]) async throws -> [Key: Value], with settings: LoadSettings
+    _ load: @escaping @Sendable ([Key]) async throws -> [Key: Value], with settings: LoadSettings,
+    isNested: Bool
   ) {
     let bulk = LoadNode()
     var begun: [Flight<Key, Value>] = []
@@ -96,7 +98,6 @@ extension Cache {
       }
     }
     if begun.isEmpty { return }
-    let isNested = LoadNode.running != nil
     let task = LoadNode.$running.withValue(bulk) {
       Task { [self, begun] in
         if !isNested { await settings.limiter?.enter() }
@@ -134,7 +135,8 @@ extension LoadingCache {
   {
     await cache.loadedValues(forKeys: keys, with: settings) { flights in
       if let loadAll {
-        cache.startTogether(flights, loadAll, with: settings)
+        cache.startTogether(
+          flights, loadAll, with: settings, isNested: LoadNode.running != nil)
       } else {
         for flight in flights { cache.start(flight, load, with: settings) }
       }

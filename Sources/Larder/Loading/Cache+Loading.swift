@@ -129,25 +129,24 @@ extension Cache {
       _ key: Key, _ hash: UInt64, _ load: @escaping @Sendable (Key) async throws -> Value
     ) async throws -> Value
   {
-    try await loadedValue(key, hash, load, with: .plain)
+    try await loadedValue(key, hash, goesOn: false) { start($0, load, with: .plain) }
   }
 
-  /// Joins or begins a flight, and waits for it.
+  /// Joins or begins a flight, and waits for it; `start` starts one.
   nonisolated(nonsending)
     func loadedValue(
-      _ key: Key, _ hash: UInt64, _ load: @escaping @Sendable (Key) async throws -> Value,
-      with settings: LoadSettings
+      _ key: Key, _ hash: UInt64, goesOn: Bool, _ start: (Flight<Key, Value>) -> Void
     ) async throws -> Value
   {
     let flights = allFlights()
     while true {
       let flight: Flight<Key, Value>
       let waiter: Waiter<Value>
-      switch flights.board(key, hash, isAsync: true, goesOn: settings.goesOn) {
+      switch flights.board(key, hash, isAsync: true, goesOn: goesOn) {
       case .remembered(let error): throw error
       case .began(let new, let mine):
         (flight, waiter) = (new, mine!)
-        start(flight, load, with: settings)
+        start(flight)
       case .joined(let other, let mine):
         (flight, waiter) = (other, mine)
         flights.hurry(flight, to: Task.currentPriority)

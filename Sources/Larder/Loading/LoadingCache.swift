@@ -21,6 +21,7 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   @usableFromInline let load: Loader
   let loadAll: (@Sendable ([Key]) async throws -> [Key: Value])?
   let settings: LoadSettings
+  let gatherer: Gatherer<Key, Value>?
 
   /// Creates an empty cache.
   ///
@@ -35,8 +36,8 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   ///   - cost: See ``Cache``. Loaded values have no other cost than this or the default.
   ///   - options: See ``Cache``.
   ///   - loading: How to load.
-  ///   - loadAll: Returns the values of several keys, for ``values(forKeys:)``; `nil` to load them
-  ///     one by one.
+  ///   - loadAll: Returns the values of several keys, for ``values(forKeys:)`` and for
+  ///     ``LoadingOptions/gathering``; `nil` to load them one by one.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   ///   - load: Returns the value of a key.
@@ -52,6 +53,9 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     file: StaticString = #fileID, line: UInt = #line, load: @escaping Loader
   ) {
     settings = LoadSettings(loading, for: Place(file: file, line: line))
+    require(
+      loading.gathering == nil || loadAll != nil, "gathering needs loadAll", file: file, line: line)
+    gatherer = loading.gathering.map { Gatherer($0) }
     self.load = load
     self.loadAll = loadAll
     cache = Cache(
@@ -87,7 +91,9 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   nonisolated(nonsending)
     func loadedValue(_ key: Key, _ hash: UInt64) async throws -> Value
   {
-    try await cache.loadedValue(key, hash, load, with: settings)
+    // The load of a batch is that of others, too.
+    let goesOn = settings.goesOn || gatherer != nil
+    return try await cache.loadedValue(key, hash, goesOn: goesOn) { start($0) }
   }
 
   /// Begins to load the value of a key anew, unless a load of it is under way. Returns whether it
@@ -102,7 +108,7 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   public func refresh(forKey key: Key) -> Bool {
     let hash = cache.hasher.hash(key)
     guard let flight = cache.allFlights().boardRefresh(key, hash) else { return false }
-    cache.start(flight, load, with: settings)
+    start(flight)
     return true
   }
 

@@ -16,15 +16,35 @@ public struct LoadingOptions: Sendable {
   /// ``NoValue``; `nil` for not at all. Must be positive.
   public var absences: Duration?
 
-  /// Creates options. By default nothing is remembered and nothing limited.
+  /// Whether callers of single keys wait a little for others, to be loaded with them in one call of
+  /// `loadAll`, which the cache must have; `nil` if not. Such loads go on without their callers.
+  public var gathering: Gathering?
+
+  /// Creates options. By default nothing is remembered, limited or gathered.
   public init(
     continuesWithoutCallers: Bool = false, loadLimit: Int = 0, failures: Backoff? = nil,
-    absences: Duration? = nil
+    absences: Duration? = nil, gathering: Gathering? = nil
   ) {
     self.continuesWithoutCallers = continuesWithoutCallers
     self.loadLimit = loadLimit
     self.failures = failures
     self.absences = absences
+    self.gathering = gathering
+  }
+
+  /// How long the first caller waits for others.
+  public struct Gathering: Sendable {
+    /// The most keys to load in one call: they wait for no more. Must be positive.
+    public var most: Int
+    /// How long the first one waits; zero for a turn of the tasks that are ready to run. Must not
+    /// be negative.
+    public var delay: Duration
+
+    /// Creates a window.
+    public init(most: Int = 100, delay: Duration = .zero) {
+      self.most = most
+      self.delay = delay
+    }
   }
 
   /// How long failures are remembered: twice as long after each failure in a row.
@@ -66,6 +86,10 @@ public struct LoadingOptions: Sendable {
     }
     check(loadLimit >= 0, "loadLimit must not be negative")
     if let absences { check(absences > .zero, "absences must be positive") }
+    if let gathering {
+      check(gathering.most > 0, "most must be positive")
+      check(gathering.delay >= .zero, "delay must not be negative")
+    }
     guard let failures else { return }
     check(failures.first > .zero, "a backoff must be positive")
     check(failures.longest >= failures.first, "a backoff's longest must not be below its first")

@@ -179,7 +179,7 @@ struct LoadingCacheTests {
 
   @Test(
     "Options that make no sense end the process",
-    arguments: ["limit", "absences", "first", "longest", "jitter"])
+    arguments: ["limit", "absences", "first", "longest", "jitter", "most", "delay", "loadAll"])
   func badOptions(which: String) async {
     await #expect(processExitsWith: .failure) { [which] in
       var options = LoadingOptions(failures: .init(first: .seconds(1)))
@@ -188,9 +188,13 @@ struct LoadingCacheTests {
       case "absences": options.absences = .zero
       case "first": options.failures?.first = .zero
       case "longest": options.failures?.longest = .milliseconds(1)
-      default: options.failures?.jitter = 1.5
+      case "jitter": options.failures?.jitter = 1.5
+      case "most": options.gathering = .init(most: 0)
+      case "delay": options.gathering = .init(delay: .seconds(-1))
+      default: options.gathering = .init()
       }
-      _ = LoadingCache<Int, Int>(loading: options) { $0 }
+      let all = { @Sendable (_: [Int]) in [Int: Int]() }
+      _ = LoadingCache<Int, Int>(loading: options, loadAll: which == "loadAll" ? nil : all) { $0 }
     }
   }
 }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Misses of single keys that are loaded together.
+@Suite("Gathered loads", .timeLimit(.minutes(5)))
+struct GatheringTests {
+  struct Broken: Error {}
+
+  /// A cache of squares that notes which keys it loads together, and never one alone.
+  private func squares(
+    most: Int, delay: Duration, limit: Int = 0, asked: Protected<[[Int]]>,
+    before: @escaping @Sendable ([Int]) async throws -> Void = { _ in }
+  ) -> LoadingCache<Int, Int> {
+    LoadingCache(
+      loading: LoadingOptions(loadLimit: limit, gathering: .init(most: most, delay: delay)),
+      loadAll: { keys in
+        asked.withLock { $0.append(keys.sorted()) }
+        try await before(keys)
+        return Dictionary(uniqueKeysWithValues: keys.map { ($0, $0 * $0) })
+      },
+      load: { _ in throw Broken() })
+  }
+
+  private func sum(_ keys: Range<Int>, of cache: LoadingCache<Int, Int>) async throws -> Int {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for key in keys { group.addTask { try await cache[key] } }
+      return try await group.reduce(0, +)
+    }
+  }
+
+  @Test("As many as are asked for are loaded at once, whatever the delay")
+  func full() async throws {
+    let asked = Protected<[[Int]]>([])
+    let cache = squares(most: 4, delay: .seconds(86_400), asked: asked)
+    #expect(try await sum(0..<12, of: cache) == (0..<12).reduce(0) { $0 + $1 * $1 })
+    #expect(asked.withLock { $0.map(\.count) } == [4, 4, 4])
+    #expect(asked.withLock { $0.flatMap { $0 }.sorted() } == Array(0..<12))
+    #expect(cache.cache.count == 12 && cache.cache.flightCount == 0)
+  }
+
+  @Test("The end of the window loads those who are there", arguments: [0, 1])
+  func window(milliseconds: Int) async throws {
+    let asked = Protected<[[Int]]>([])
+    let cache = squares(most: 100, delay: .milliseconds(milliseconds), asked: asked)
+    for key in 0..<3 { #expect(try await cache[key] == key * key) }
+    #expect(asked.withLock { $0 } == [[0], [1], [2]])
+    #expect(try await sum(0..<50, of: cache) == (0..<50).reduce(0) { $0 + $1 * $1 })
+    #expect(asked.withLock { $0.flatMap { $0 }.sorted() } == Array(0..<50))
+    #expect(cache.statistics.loads == 50 && cache.cache.flightCount == 0)
+  }
+
+  @Test("A caller that leaves does not take the others with it")
+  func leaving() async throws {
+    let asked = Protected<[[Int]]>([])
+    let cache = squares(most: 2, delay: .seconds(86_400), asked: asked)
+    let leaver = Task { try await cache[1] }
+    while cache.cache.flightCount == 0 { await Task.yield() }
+    leaver.cancel()
+    await #expect(throws: CancellationError.self) { try await leaver.value }
+    #expect(try await cache[2] == 4)
+    #expect(cache.cache.value(forKey: 1) == 1)
+    #expect(cache.cache.flightCount == 0 && cache.cache.countedFlights == 0)
+  }
+
+  @Test("A load that asks for others gets them though no other load may run")
+  func nested() async throws {
+    let asked = Protected<[[Int]]>([])
+    let inner = Protected<LoadingCache<Int, Int>?>(nil)
+    let cache = squares(most: 2, delay: .seconds(86_400), limit: 1, asked: asked) { keys in
+      guard keys.contains(0) else { return }
+      let cache = inner.withLock { $0! }
+      // One of the load, and one of somebody else, who waits for it.
+      let other = Task.detached { try await cache[11] }
+      _ = try await cache[10]
+      _ = try await other.value
+    }
+    inner.withLock { $0 = cache }
+    #expect(try await sum(0..<2, of: cache) == 1)
+    #expect(asked.withLock { $0 } == [[0, 1], [10, 11]])
+    inner.withLock { $0 = nil }
+  }
+
+  @Test("An error reaches all of the batch; a removal outdates a key of it")
+  func errors() async throws {
+    let asked = Protected<[[Int]]>([])
+    let broken = squares(most: 2, delay: .zero, asked: asked) { _ in throw Broken() }
+    await #expect(throws: Broken.self) { try await sum(0..<2, of: broken) }
+    #expect(broken.cache.isEmpty)
+    let (started, gate) = (Switch(), Switch())
+    let cache = squares(most: 2, delay: .seconds(86_400), asked: asked) { _ in
+      started.turnOn()
+      while !gate.isOn { await Task.yield() }
+    }
+    async let both = sum(1..<3, of: cache)
+    while !started.isOn { await Task.yield() }
+    cache.cache.removeValue(forKey: 1)
+    gate.turnOn()
+    #expect(try await both == 5)
+    #expect(cache.cache.value(forKey: 1) == nil && cache.cache.value(forKey: 2) == 4)
+  }
+}
