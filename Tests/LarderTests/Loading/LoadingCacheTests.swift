@@ -72,6 +72,41 @@ struct LoadingCacheTests {
     #expect(cache.statistics.outdated == 1)
   }
 
+  @Test("Hot keys that are refreshed under readers: one load of a key at a time, and no miss")
+  func hotKeys() async throws {
+    let keys = 1_000
+    let running = Protected([Int](repeating: 0, count: keys))
+    let most = Protected(0)
+    let cache = LoadingCache<Int, Int> { key in
+      let now = running.withLock { running in
+        running[key] += 1
+        return running[key]
+      }
+      most.withLock { $0 = max($0, now) }
+      await Task.yield()
+      running.withLock { $0[key] -= 1 }
+      return 1
+    }
+    for key in 0..<keys { cache.cache[key] = 0 }
+    let misses = Counter()
+    let rounds = Stress.scaled(100_000, atLeast: 5_000)
+    await run {
+      onThreads(8) { thread in
+        var random = SplitMix64(seed: UInt64(thread))
+        for _ in 0..<rounds {
+          // Few of them are very hot.
+          let key = random.below(1 + random.below(keys))
+          if cache.cache.value(forKey: key) == nil { misses.next() }
+          if random.below(4) == 0 { cache.refresh(forKey: key) }
+        }
+      }
+    }
+    while cache.cache.flightCount > 0 { await Task.yield() }
+    #expect(most.withLock { $0 } == 1 && misses.value == 0)
+    #expect(cache.statistics.loads == cache.statistics.refreshes)
+    #expect(cache.cache.countedFlights == 0)
+  }
+
   @Test("A refresh that fails leaves the old value")
   func refreshFails() async throws {
     let cache = LoadingCache<Int, Int> { _ in throw Broken() }
