@@ -17,6 +17,7 @@ public final class Turns: @unchecked Sendable {
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private let count: Int
   private var turn = master
+  private var hasBegun = false
   private var isOpen: [Bool]
   private var isReady: [() -> Bool]
 
@@ -53,14 +54,21 @@ public final class Turns: @unchecked Sendable {
   }
 
   /// Plays all threads to their ends. `choose` gets the number of threads that could go next.
-  /// Returns false if some wait for ever.
-  public func play(_ choose: (Int) -> Int) -> Bool {
+  /// Returns false if some wait for ever. A thread that could go on has to let others go first
+  /// `preemptions` times at most.
+  public func play(preemptions: Int = .max, _ choose: (Int) -> Int) -> Bool {
+    var (last, left) = (0, preemptions)
     while true {
       let open = (0..<count).filter { isOpen[$0] }
       if open.isEmpty { return true }
-      let able = open.filter { isReady[$0]() }
+      var able = open.filter { isReady[$0]() }
       if able.isEmpty { return false }
-      pass(to: able[choose(able.count)])
+      let canGoOn = hasBegun && able.contains(last)
+      if canGoOn && left == 0 { able = [last] }
+      let next = able[choose(able.count)]
+      if canGoOn && next != last { left -= 1 }
+      (last, hasBegun) = (next, true)
+      pass(to: next)
       wait(for: Self.master)
     }
   }
