@@ -40,19 +40,16 @@ struct ReplayExtras {
 struct ReplayedTrace {
   let trace: Trace
   let mode: StoreMode
-  /// The bytes of all requests that look up; nil without sizes.
+  /// The bytes of all requests that look up; nil without sizes, or if all are 0.
   let bytes: Double?
 
   init(trace: Trace, mode: StoreMode, actions: [Action]?) {
     self.trace = trace
     self.mode = mode
-    if trace.sizes.isEmpty {
-      bytes = nil
-    } else {
-      bytes = trace.sizes.indices.reduce(0.0) { sum, index in
-        actions?[index] == .store ? sum : sum + Double(trace.sizes[index])
-      }
+    let sum = trace.sizes.indices.reduce(0.0) { sum, index in
+      actions?[index] == .store ? sum : sum + Double(trace.sizes[index])
     }
+    bytes = sum > 0 ? sum : nil
   }
 }
 

@@ -52,6 +52,10 @@ struct Trace {
   }
 }
 
+/// The most bytes that a trace may have: 64 million requests without sizes. A small file of
+/// compressed zeros would otherwise fill the memory.
+private let bytesMost = 1 << 29
+
 /// The content of the zstd file at `path`, which may consist of several frames.
 private func decompressed(_ path: String) throws -> [UInt8] {
   var about = stat()
@@ -82,6 +86,9 @@ private func decompressed(_ path: String) throws -> [UInt8] {
           wanted = ZSTD_decompressStream(stream, &to, &from)
           guard ZSTD_isError(wanted) == 0 else {
             throw Failure("\(path): \(String(cString: ZSTD_getErrorName(wanted)))")
+          }
+          guard output.count + to.pos <= bytesMost else {
+            throw Failure("\(path): the trace is larger than \(bytesMost >> 20) MiB")
           }
           output.append(contentsOf: target[..<to.pos])
           isFull = to.pos == to.size && wanted != 0
