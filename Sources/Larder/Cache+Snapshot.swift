@@ -141,3 +141,14 @@ extension Cache {
     return merged
   }
 }
+
+extension Dictionary where Key: Sendable, Value: Sendable {
+  /// Creates a dictionary from what a cache lists, in which no key is twice.
+  ///
+  ///     let stored = Dictionary(uniqueKeysWithValues: cache.snapshot())
+  ///
+  /// - Complexity: O(*n*).
+  public init(uniqueKeysWithValues elements: [Cache<Key, Value>.Element]) {
+    self.init(uniqueKeysWithValues: elements.lazy.map { ($0.key, $0.value) })
+  }
+}

@@ -151,4 +151,15 @@ struct KeyTypeTests {
     #expect(cache[-0.0] == 1)
     roundTrip([0, 1, -1, .infinity, -.infinity, .pi, .leastNonzeroMagnitude] as [Double])
   }
+
+  @Test("One cache has keys of several types")
+  func keysOfAnyType() {
+    let cache = Cache<AnyKey, String>(countLimit: 10)
+    cache[AnyKey("1")] = "text"
+    cache[AnyKey(1)] = "number"
+    cache[AnyKey([1, 2])] = "array"
+    #expect(cache[AnyKey("1")] == "text" && cache[AnyKey(1.0)] == "number")
+    #expect(cache[AnyKey([1, 2])] == "array" && cache[AnyKey([1])] == nil)
+    #expect(AnyKey("a").base as? String == "a" && "\(AnyKey(7))" == "7")
+  }
 }

@@ -66,4 +66,12 @@ struct SnapshotTests {
     #expect(Cache<Int, Int>().name == "")
     #expect(EvictionPolicy.default == .adaptive)
   }
+
+  @Test("What a cache lists makes a dictionary")
+  func dictionary() {
+    let cache = Cache<String, Int>(countLimit: 10)
+    for key in 1...3 { cache["\(key)"] = key }
+    #expect(Dictionary(uniqueKeysWithValues: cache.snapshot()) == ["1": 1, "2": 2, "3": 3])
+    #expect(Dictionary(uniqueKeysWithValues: cache.hottest(0)).isEmpty)
+  }
 }
