@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Larder
 import LarderObjects
 import LarderTestSupport
 import Testing
@@ -46,5 +47,20 @@ struct KeyFloodTests {
       #expect(Self.differentHashes([left, right]) == 1, "\(left)")
       #expect(left.hash == right.hash)
     }
+  }
+
+  @Test("A cache of data looks at every byte of its keys")
+  func dataKeys() {
+    let keys = (0..<1_000).map { number in
+      Data(repeating: 7, count: 80) + Data("\(number)".utf8)
+    }
+    #expect(Set(keys.map { DataKey($0).hashValue }).count == 1_000)
+    let cache = Cache<DataKey, Int>(countLimit: 1_000, policy: .lru)
+    for (number, key) in keys.enumerated() { cache[DataKey(key)] = number }
+    #expect(keys.indices.allSatisfy { cache[DataKey(Data(keys[$0]))] == $0 })
+    #expect(cache[DataKey(keys[0].prefix(80))] == nil)
+    // A slice begins elsewhere, and is the same key.
+    #expect(DataKey((Data([1]) + keys[5]).dropFirst()) == DataKey(keys[5]))
+    #expect(DataKey((Data([1]) + keys[5]).dropFirst()).hashValue == DataKey(keys[5]).hashValue)
   }
 }
