@@ -69,6 +69,7 @@ extension Cache {
   @usableFromInline @inline(never)
   func report(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64) {
     var next = garbage.removed.head
+    let others = added.load()?.all ?? []
     while let entry = next {
       let key = entry.key(of: Layout.self)
       let value = entry.value(of: Layout.self)
@@ -79,6 +80,7 @@ extension Cache {
           key.pointee, hasher.hash(key.pointee), value.pointee, cost, cause, since: moment)
       }
       observer?(key.pointee, value.pointee, cost, cause)
+      for other in others { other.observer(self, key.pointee, value.pointee, cost, cause) }
       next = lrd_garbage_after(core, entry)
     }
     lrd_garbage_retire(core, &garbage)

@@ -83,8 +83,7 @@ extension Cache.Options where Value: AnyObject {
   /// How many evicted objects ``Cache/survivingValue(forKey:)`` can find again, the most recent
   /// ones; 0 for none.
   ///
-  ///     var options = Cache<URL, Image>.Options()
-  ///     options.secondChances = 1_000
+  ///     let images = Cache<URL, Image>(countLimit: 100, options: .init(secondChances: 1_000))
   ///
   /// The cache keeps weak references only: 100 to 200 bytes and a key for each object. When an
   /// object dies, these bytes remain until later evictions or ``Cache/reclaim()`` sweep them away.
@@ -108,5 +107,20 @@ extension Cache.Options where Value: AnyObject {
         }
       }
     }
+  }
+
+  /// Creates options with ``secondChances``, which must not be negative, nor above 2^31. Those that
+  /// are not given are off.
+  public init(
+    secondChances: Int, preferredCount: Int = 0, preferredTotalCost: Int = 0,
+    release: ValueRelease<Value>? = nil,
+    shouldEvict: (@Sendable (_ key: Key, _ value: Value) -> Bool)? = nil,
+    groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false
+  ) {
+    self.init(
+      preferredCount: preferredCount, preferredTotalCost: preferredTotalCost, release: release,
+      shouldEvict: shouldEvict, groups: groups, rememberedEvictions: rememberedEvictions,
+      remembersAge: remembersAge)
+    self.secondChances = secondChances
   }
 }

@@ -24,6 +24,12 @@ import Synchronization
 /// key's `==` is the one exception: it may run under a shard's lock and must not use any cache.
 /// With groups or second chances the same holds for `hash(into:)`.
 ///
+/// **Keys.** Entries whose keys have exactly the same hash are compared one after the other, so *n* of
+/// them take O(*n*) for each lookup. Hashes are keyed for each cache, but what a key's `hash(into:)`
+/// leaves out nobody can tell apart: Foundation's `Data` leaves out all but its first 80 bytes. Use
+/// the `DataKey` of LarderObjects instead, whose `ObjectCache` does so for the classes of Foundation.
+/// ``AnyKey`` wraps keys of several types.
+///
 /// A cache that is destroyed destroys its values on the same stack. A value that holds the next
 /// cache, which holds the next, and so on for thousands, overflows the stack, as a long chain of
 /// any objects does; so cut such a chain from its far end.
@@ -53,6 +59,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   @usableFromInline let observer: RemovalObserver?
   /// The optional features asked for, `nil` for most caches. Lookups never look at them.
   @usableFromInline let extras: Extras<Key, Value>?
+  /// Made when the first observer is added.
+  let added = AtomicLazyReference<AddedObservers<Key, Value>>()
 
   /// The loads under way. None is made before the first load.
   let flights = AtomicLazyReference<Flights<Key, Value>>()

@@ -35,9 +35,8 @@ struct OldestFirstTests {
   @Test("An object that comes back from its eviction is the newest", arguments: [1, 4])
   func restoredObjectIsNewest(shards: Int) {
     let tracker = LifetimeTracker()
-    var options = Cache<Int, Tracked>.Options(remembersAge: true)
-    options.secondChances = 64
-    let cache = Cache<Int, Tracked>(policy: .lru, shards: shards, options: options)
+    let cache = Cache<Int, Tracked>(
+      policy: .lru, shards: shards, options: .init(secondChances: 64, remembersAge: true))
     let held = (0..<20).map { tracker.make($0) }
     for key in 0..<10 { cache[key] = held[key] }
     cache.trim(toCount: 0)

@@ -56,7 +56,7 @@ typedef struct lrd_options {
 typedef struct lrd_cache {
   lrd_shard *shards;
   uint32_t shard_mask;
-  bool observed;
+  bool observed;     // read under any shard's lock, set under all of them
   uint8_t hits_most; // the policy's, beside what every lookup loads
   uint64_t number;   // unique in the process, not 0
   const lrd_policy *policy;

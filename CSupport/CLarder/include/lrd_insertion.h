@@ -26,7 +26,7 @@
 typedef struct lrd_insertion {
   lrd_garbage garbage;
   lrd_supply supply;
-  lrd_entry *_Nullable taken; // what `replaced` took out. In observed caches it is still there
+  lrd_entry *_Nullable taken; // what `replaced` took out, if the caller is still to see it
   bool replaced;              // an earlier round took the key's old entry out
   bool noted;                 // an earlier round noted the replacement as a hit
 } lrd_insertion;

@@ -96,7 +96,7 @@ static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *
     LRD_RELEASE(shard->lock) {
   shard->counters.removals--;
   shard->counters.evictions[LRD_EVICTED_BY_COST]++;
-  if (cache->observed) insertion->taken->state = LRD_REMOVED_LIMIT;
+  if (insertion->taken) insertion->taken->state = LRD_REMOVED_LIMIT;
   insertion->replaced = false;
   lrd_shard_leave(cache, shard);
   return LRD_AGAIN;
@@ -160,7 +160,7 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_REPLACED, victims);
     shard->counters.removals++; // counts as a replacement if the new entry is stored
     insertion->replaced = true;
-    insertion->taken = old;
+    insertion->taken = cache->observed ? old : NULL;
   } else if (old && old->state == LRD_ENTRY_DISPLACED) {
     lrd_shard_restore_locked(shard, old);
   }

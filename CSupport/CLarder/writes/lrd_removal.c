@@ -68,3 +68,13 @@ void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
   lrd_garbage_add_locked(cache, shard, garbage, &removed);
   lrd_shard_leave(cache, shard);
 }
+
+void lrd_removal_observe(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) lrd_lock_acquire(&cache->shards[i].lock);
+  cache->observed = true;
+  bool marked = false;
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    marked |= lrd_lock_release(&cache->shards[i].lock);
+  }
+  if (marked) lrd_request_visit(&cache->request);
+}
