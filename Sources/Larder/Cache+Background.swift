@@ -23,9 +23,9 @@ extension Cache {
     @concurrent public func removeAll() async { cache.removeAll() }
 
     /// Removes every entry for which the closure returns true: ``Cache/removeAll(where:)``.
-    @concurrent public func removeAll(
-      where shouldBeRemoved: @Sendable (Key, Value) throws -> Bool
-    ) async rethrows {
+    @concurrent public func removeAll<Failure: Error>(
+      where shouldBeRemoved: @Sendable (Key, Value) throws(Failure) -> Bool
+    ) async throws(Failure) {
       try cache.removeAll(where: shouldBeRemoved)
     }
 

@@ -28,7 +28,9 @@ extension Cache {
   /// moment, and at most once about any other.
   ///
   /// Lists the names of one slice at a time. A name holds a key, but no value.
-  func askAboutAll(_ judge: (Key, Value) throws -> Verdict) rethrows {
+  func askAboutAll<Failure: Error>(
+    _ judge: (Key, Value) throws(Failure) -> Verdict
+  ) throws(Failure) {
     var names: [EntryName] = []
     var walk = Walk(self)
     while !walk.isDone {
@@ -53,10 +55,10 @@ extension Cache {
   /// here, although the cache releases its values elsewhere. Only a thread that has all its loans
   /// out makes a copy, and gives that to the releaser.
   @discardableResult
-  func ask(
-    _ judge: (Key, Value) throws -> Verdict, in shard: OpaquePointer,
+  func ask<Failure: Error>(
+    _ judge: (Key, Value) throws(Failure) -> Verdict, in shard: OpaquePointer,
     about find: (OpaquePointer) -> StoredEntry?
-  ) rethrows -> Bool {
+  ) throws(Failure) -> Bool {
     let lane = lrd_lane_attach(core)
     lrd_shard_enter(core, lane, shard)
     guard let entry = find(shard) else {
@@ -80,9 +82,13 @@ extension Cache {
     }
     defer { if endLoan() { lookAfter(entry, hash48, lane) } }
     defer { if copy != nil { drop(&copy!.value) } }
-    let verdict =
-      try copy.map { try judge($0.key, $0.value!) }
-      ?? judge(entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee)
+    let verdict: Verdict
+    if let copy {
+      verdict = try judge(copy.key, copy.value!)
+    } else {
+      verdict = try judge(
+        entry.key(of: Layout.self).pointee, entry.value(of: Layout.self).pointee)
+    }
     switch verdict {
     case .keep: return false
     case .touch:
@@ -105,8 +111,10 @@ extension Cache {
 
   /// Calls `body` once for each key that is stored during the whole call, with its value of that
   /// moment, and at most once for any other. `body` runs without a lock.
-  package func forEach(_ body: (Key, Value) throws -> Void) rethrows {
-    func see(_ key: Key, _ value: Value) throws -> Verdict {
+  package func forEach<Failure: Error>(
+    _ body: (Key, Value) throws(Failure) -> Void
+  ) throws(Failure) {
+    func see(_ key: Key, _ value: Value) throws(Failure) -> Verdict {
       try body(key, value)
       return .keep
     }
@@ -121,13 +129,13 @@ extension Cache {
   ///
   /// - Complexity: Like `removeValue(forKey:)`, but locks the shard twice.
   @discardableResult
-  package func removeValue(
-    forKey key: Key, where matches: (Value) throws -> Bool
-  ) rethrows -> Bool {
+  package func removeValue<Failure: Error>(
+    forKey key: Key, where matches: (Value) throws(Failure) -> Bool
+  ) throws(Failure) -> Bool {
     let hash = hasher.hash(key)
     _ = extras?.secondChance?.willWrite(key, hash)
     defer { extras?.secondChance?.didWrite(hash) }
-    func judge(_: Key, _ value: Value) throws -> Verdict {
+    func judge(_: Key, _ value: Value) throws(Failure) -> Verdict {
       try matches(value) ? .remove(LRD_REMOVED_BY_CALL) : .keep
     }
     return try ask(judge, in: lrd_cache_shard(core, hash)) { findLocked(key, hash, $0) }

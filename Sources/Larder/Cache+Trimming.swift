@@ -120,11 +120,13 @@ extension Cache {
   /// - Complexity: O(*n*), where *n* includes what is stored meanwhile. Locks a shard for some 64
   ///   entries at a time, unless more keys than that have the same hash; then once for each entry,
   ///   and again for each removal.
-  public func removeAll(where shouldBeRemoved: (Key, Value) throws -> Bool) rethrows {
+  public func removeAll<Failure: Error>(
+    where shouldBeRemoved: (Key, Value) throws(Failure) -> Bool
+  ) throws(Failure) {
     outdateFlights()
     extras?.secondChance?.willWriteAll()
     defer { extras?.secondChance?.didWriteAll() }
-    func judge(_ key: Key, _ value: Value) throws -> Verdict {
+    func judge(_ key: Key, _ value: Value) throws(Failure) -> Verdict {
       try shouldBeRemoved(key, value) ? .remove(LRD_REMOVED_BY_CALL) : .keep
     }
     try askAboutAll(judge)

@@ -56,10 +56,10 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   ///   - initialize: Writes the bytes. The initializer rethrows its errors.
-  public init?(
+  public init?<Failure: Error>(
     count: Int, file: StaticString = #fileID, line: UInt = #line,
-    initialize: (UnsafeMutableRawBufferPointer) throws -> Void
-  ) rethrows {
+    initialize: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) {
     require(count >= 0, "count must not be negative", file: file, line: line)
     self.count = count
     guard lrd_purgeable_create(&memory, count) else { return nil }

@@ -42,4 +42,27 @@ struct BackgroundCallsTests {
     }
     #expect(tracker.faults.isEmpty)
   }
+
+  private enum Stop: Error { case here }
+
+  @Test("A walk throws what its closure throws, and nothing else")
+  func typedThrows() async {
+    let cache = Cache<Int, Int>()
+    for key in 0..<10 { cache[key] = key }
+    do throws(Stop) {
+      try cache.removeAll { key, _ throws(Stop) in
+        if key >= 0 { throw .here }
+        return true
+      }
+      Issue.record("nothing was thrown")
+    } catch { #expect(error == .here) }
+    do throws(Stop) {
+      try await cache.background.removeAll { key, _ throws(Stop) in
+        if key >= 0 { throw .here }
+        return true
+      }
+      Issue.record("nothing was thrown")
+    } catch { #expect(error == .here) }
+    #expect(cache.count == 10)
+  }
 }
