@@ -3,7 +3,8 @@ public import CLarder
 
 extension Cache {
   /// Copies up to `n` entries of one shard in the policy's order, a slice of them under each lock
-  /// (lrd_tour.h). Room for a slice is made before, because nothing is allocated under a lock.
+  /// (lrd_tour.h), or a small shard under a single one. Room is made before, because nothing is
+  /// allocated under a lock.
   ///
   /// If others change the order meanwhile, copies of keys met twice go to `surplus`, and a list of
   /// all entries is completed.
@@ -21,12 +22,22 @@ extension Cache {
       let room = copies.count + LRD_TOUR_ROOM
       if copies.capacity < room { copies.reserveCapacity(Swift.max(room, 2 * copies.capacity)) }
       lrd_shard_enter(core, lane, shard)
-      let wanted = Swift.min(n, Int(lrd_shard_count_locked(shard))) - copies.count
-      let found = lrd_tour_next_locked(core, shard, &tour, UInt64(Swift.max(wanted, 0)))
-      for entry in 0..<found { copies.append(copy(lrd_tour_entry(&tour, entry))) }
-      lrd_shard_leave(core, shard)
       // What this thread has to note is noted.
       lane = nil
+      let stored = Int(lrd_shard_count_locked(shard))
+      let wanted = Swift.min(n, stored)
+      let isSmall = copies.isEmpty && stored <= LRD_TOUR_WHOLE
+      if isSmall && wanted > copies.capacity {
+        lrd_shard_leave(core, shard)
+        copies.reserveCapacity(wanted + LRD_TOUR_ROOM)
+        continue
+      }
+      repeat {
+        let left = UInt64(Swift.max(wanted - copies.count, 0))
+        let found = lrd_tour_next_locked(core, shard, &tour, left)
+        for entry in 0..<found { copies.append(copy(lrd_tour_entry(&tour, entry))) }
+      } while isSmall && !tour.done
+      lrd_shard_leave(core, shard)
     }
     if tour.changed {
       mend(&copies, index, hottestFirst, tour.lost, n == .max, key, &surplus, copy)

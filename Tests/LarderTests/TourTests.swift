@@ -50,6 +50,30 @@ struct TourTests {
     cache.checkInvariants()
   }
 
+  @Test("A small shard is listed as it is at one moment")
+  func oneMoment() {
+    let cache = Cache<Int, Int>(policy: .lru, shards: 1)
+    for key in 0..<400 { cache[key] = key }
+    let isDone = Protected(false)
+    onThreads(2) { thread in
+      guard thread == 0 else {
+        var next = 400
+        while !isDone.withLock({ $0 }) {
+          cache[next] = next
+          cache[next - 400] = nil
+          next += 1
+        }
+        return
+      }
+      for _ in 0..<Stress.scaled(3_000, atLeast: 200) {
+        let keys = cache.keys
+        precondition(keys.count == 400 || keys.count == 401)
+        precondition(keys == Array((keys.last!...keys.first!).reversed()))
+      }
+      isDone.withLock { $0 = true }
+    }
+  }
+
   @Test("Copies that are not returned die where the cache releases values", arguments: [1, 4])
   func surplusCopies(shards: Int) {
     let tracker = LifetimeTracker()

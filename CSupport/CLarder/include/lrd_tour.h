@@ -14,8 +14,9 @@
 
 #pragma clang assume_nonnull begin
 
-/// The most entries of a slice.
-enum { LRD_TOUR_ROOM = 64 };
+/// The most entries of a slice. A shard that holds no more than LRD_TOUR_WHOLE may be toured under
+/// one lock, and is then listed as it is at one moment.
+enum { LRD_TOUR_ROOM = 64, LRD_TOUR_WHOLE = 512 };
 
 typedef struct lrd_tour {
   bool hottest_first;
