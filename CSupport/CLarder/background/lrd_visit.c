@@ -3,6 +3,7 @@
 
 #include "lrd_alloc.h"
 #include "lrd_enter.h"
+#include "lrd_expire.h"
 #include "lrd_garbage.h"
 #include "lrd_grace.h"
 #include "lrd_growth.h"
@@ -12,6 +13,7 @@ enum {
   buckets_per_slice = 32, // moved under one lock
   slices_per_visit = 256, // of one shard's table
   supply_tries = 1000,    // of the lock, to bring in a supply
+  expirations = 64,       // under one lock
   slots_besides = 4096,   // used by the limbo and free in lanes; a 64th of the limit comes on top
 };
 
@@ -182,8 +184,47 @@ static lrd_progress sooner(lrd_progress a, lrd_progress b) {
   return a > b ? a : b;
 }
 
-static lrd_progress visit(lrd_cache *cache) {
+/// The pause between visits for what expires: few visits then remove much.
+static const uint64_t expiry_pause = 250000000; // 0.25 s
+
+/// Removes what has expired from a shard, in slices. Sets the tick at which it wants to be looked
+/// at again.
+static lrd_progress expire(lrd_cache *cache, lrd_shard *shard, uint64_t *next) {
+  for (int i = 0; i < slices_per_visit; i++) {
+    lrd_garbage garbage = {0};
+    lrd_chain expired = {0};
+    if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return LRD_DONE;
+    if (!lrd_lock_try_or_mark(&shard->lock)) return LRD_LATER;
+    bool more = lrd_expire_some_locked(shard, expirations, NULL, false, &expired);
+    lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
+    lrd_garbage_add_locked(cache, shard, &garbage, &expired);
+    shard->timer->wake = lrd_wheel_next(&shard->timer->wheel);
+    if (shard->timer->wake < *next) *next = shard->timer->wake;
+    lrd_shard_leave(cache, shard);
+    lrd_garbage_finish(cache, &garbage);
+    if (!more) return LRD_DONE;
+  }
+  return LRD_SOON;
+}
+
+/// Does so in all shards. `*wait`: until the next entry expires, in nanoseconds; 0 if none does.
+static lrd_progress expire_all(lrd_cache *cache, uint64_t *wait) {
   lrd_progress left = LRD_DONE;
+  uint64_t next = LRD_FOREVER;
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    left = sooner(left, expire(cache, shard, &next));
+  }
+  *wait = 0;
+  if (next >= LRD_FOREVER) return left;
+  uint64_t at = next << LRD_TICK_SHIFT, now = lrd_now(NULL);
+  *wait = at > now + expiry_pause ? at - now : expiry_pause;
+  return left;
+}
+
+static lrd_progress visit(lrd_cache *cache, uint64_t *wait) {
+  lrd_progress left = LRD_DONE;
+  *wait = 0;
+  if (cache->timed && !cache->clock) left = expire_all(cache, wait);
   fence_all(cache);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     // A pool that wanted this page will want the next one soon.
@@ -201,7 +242,9 @@ void lrd_visit_run(void) {
     for (; request; request = next) {
       next = request->next;
       lrd_request_begin(request);
-      lrd_request_end(request, visit(lrd_cache_of(request)));
+      uint64_t wait;
+      lrd_progress left = visit(lrd_cache_of(request), &wait);
+      lrd_request_end(request, left, wait);
     }
     // Destroying a value may have used a cache and registered this thread. A single other thread
     // must count as alone.

@@ -16,13 +16,35 @@
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #elif defined(__APPLE__)
+#include <mach/mach_time.h>
 #include <os/clock.h>
 #include <os/os_sync_wait_on_address.h>
 #endif
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 bool lrd_platform_asymmetric = false;
+uint64_t lrd_platform_cycles = 0;
+
+/// The cycles in two milliseconds. Where the speed of the counter is not known, it is at least 1 GHz.
+static uint64_t count_cycles(void) {
+#if defined(__x86_64__)
+  enum { invariant = 1 << 8 };
+  unsigned a, b, c, d;
+  bool known = __get_cpuid(0x80000007, &a, &b, &c, &d);
+  return known && (d & invariant) ? 2000000 : 0;
+#elif defined(__aarch64__)
+  uint64_t frequency;
+  __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
+  return frequency / 500;
+#else
+  return 0;
+#endif
+}
 
 void lrd_platform_start(void) {
+  lrd_platform_cycles = count_cycles();
 #if defined(__linux__)
   long offered = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
   lrd_platform_asymmetric =
@@ -70,6 +92,20 @@ uint64_t lrd_clock(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t lrd_moment(void) {
+#if defined(__linux__)
+  struct timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+#elif defined(__APPLE__)
+  mach_timebase_info_data_t base;
+  mach_timebase_info(&base);
+  return (uint64_t)((unsigned __int128)mach_continuous_time() * base.numer / base.denom);
+#else
+  return lrd_clock();
+#endif
 }
 
 // Waking hands a sleeper to the scheduler and returns: it may enter the kernel, but never waits.

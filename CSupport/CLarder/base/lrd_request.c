@@ -113,20 +113,23 @@ static bool leave(lrd_request *request, uint32_t next) {
                                                  memory_order_acq_rel, memory_order_relaxed);
 }
 
-void lrd_request_end(lrd_request *request, lrd_progress progress) {
+void lrd_request_end(lrd_request *request, lrd_progress progress, uint64_t wait) {
   if (progress == LRD_LATER) {
     request->pause = request->pause ? request->pause * 2 : lrd_request_pause;
     if (request->pause > lrd_request_pause_most) request->pause = lrd_request_pause_most;
-    request->due = lrd_clock() + request->pause;
+    if (!wait || wait > request->pause) wait = request->pause;
+  } else {
+    request->pause = 0;
+  }
+  if (progress != LRD_SOON && wait) {
+    uint64_t now = lrd_clock();
+    request->due = now + wait < now ? UINT64_MAX : now + wait;
     if (leave(request, LRD_REQUEST_WAITING)) {
       request->next = waiting;
       waiting = request;
       return;
     }
-  } else {
-    request->pause = 0;
-  }
-  if (progress == LRD_DONE && leave(request, 0)) {
+  } else if (progress == LRD_DONE && leave(request, 0)) {
     give_up(request);
     return;
   }

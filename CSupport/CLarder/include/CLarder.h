@@ -16,5 +16,6 @@
 #include "lrd_signal.h"
 #include "lrd_statistics.h"
 #include "lrd_sweep.h"
+#include "lrd_timing.h"
 #include "lrd_tour.h"
 #include "lrd_trim.h"

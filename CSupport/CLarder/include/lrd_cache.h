@@ -12,6 +12,10 @@
  *                   kept until the cache closes, because a thread may be reading one
  *   request         see lrd_request.h; its references are those of the cache
  *   closed          set once by the owner (release), read by the background thread (acquire)
+ *   idle, jitter,   written by lrd_cache_set_expiration(), read by hits (relaxed): a hit that
+ *   parity          mixes two rules sets a deadline that is right by one of them, or earlier
+ *   expiration      admin lock
+ *   rule_changes    true while a thread changes the rule; acquire to take, release to give
  *   steal_hand      the shard to look for victims in next (relaxed): any value will do
  *   older, link     the list of all caches, as in lrd_process.h; guard: that list's lock
  *   all others      constant after creation, or with guards of their own */
@@ -26,6 +30,7 @@
 #define LRD_SHARDS_MOST 64
 
 struct lrd_lanes;
+struct lrd_cache;
 
 /// How the core destroys pairs when no call of the layer above is on the stack.
 typedef struct lrd_hooks {
@@ -36,6 +41,9 @@ typedef struct lrd_hooks {
                            void *_Nullable *_Nonnull batch);
   /// Ends a run if `batch` is not NULL.
   void (*_Nullable finish)(void *_Nullable context, void *_Nonnull batch);
+  /// Shows entries that a visit has removed because they had expired: `first` and those after it
+  /// (lrd_garbage_after()). In observed caches only.
+  void (*_Nullable show)(void *_Nullable context, lrd_entry *_Nonnull first);
   /// Called once, when the cache's memory is freed.
   void (*_Nonnull release)(void *_Nullable context);
 } lrd_hooks;
@@ -50,6 +58,9 @@ typedef struct lrd_options {
   lrd_references references; // memory that hits and destructions touch: loaded ahead
   bool observed;             // the caller sees removed entries before they go to the limbo
   bool costed;               // most entries will have a cost (lrd_pool.h); so if costs are limited
+  bool timed;                // entries can expire (lrd_timer.h), by this rule unless they are told
+  lrd_expiration expiration;
+  lrd_manual_clock *_Nullable clock; // NULL: the system's
   lrd_hooks hooks;
 } lrd_options;
 
@@ -58,6 +69,7 @@ typedef struct lrd_cache {
   uint32_t shard_mask;
   bool observed;     // read under any shard's lock, set under all of them
   uint8_t hits_most; // the policy's, beside what every lookup loads
+  bool timed;        // entries can expire
   uint64_t number;   // unique in the process, not 0
   const lrd_policy *policy;
   void *_Nullable shared;           // the policy's
@@ -65,6 +77,12 @@ typedef struct lrd_cache {
   _Atomic(struct lrd_lanes *) lanes;
   lrd_hooks hooks;
   lrd_references entry_references; // as in the options
+  lrd_manual_clock *_Nullable clock;
+  _Atomic(uint64_t) idle;   // what hits need of the rule of lifetimes: ticks after the last use,
+  _Atomic(uint64_t) jitter; // jitter
+  _Atomic(uint64_t) parity; // and parity
+  lrd_expiration expiration;
+  _Atomic(bool) rule_changes;
 
   _Alignas(LRD_LINE_PAIR) lrd_pool pool;
   lrd_budget budget;

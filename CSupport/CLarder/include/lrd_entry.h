@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_entry.h — the header of one stored pair, in one slot of a pool.
  *
- *   [ … | cost ][ header | key | value … ]
- *               ▲ the address of the entry
+ *   [ cost ][ word | links ][ header | key | value … ]
+ *                           ▲ the address of the entry
  *
  * OPTIONAL FIELDS lie before the header, so that key and value are in the same place with and
  * without them. Entries that have none pay nothing for them. One bit of the header says whether the
- * entry has a cost other than 0; only then is there a field for it.
+ * entry has a cost other than 0, and one whether it has a deadline (lrd_deadline.h); only then is
+ * there a field for it. The cost moves to where the deadline would be if there is none.
  *
  * The core knows the header and what is before it. Key and value belong to the layer above. It
  * writes them before the entry is published and destroys them when no reader can hold the entry;
@@ -23,7 +24,7 @@
  *                saturating, updates may be lost. It has a byte of its own, because readers store
  *                to it without a lock. Policies that get hits in batches use it freely, under the
  *                lock.
- *   has_cost     there is a cost before the header. Both: written as hash_…; byte: that of `state` */
+ *   fields       the optional fields: a set of lrd_fields. Written as hash_…; byte: that of `state` */
 #pragma once
 
 #include "lrd_base.h"
@@ -46,7 +47,11 @@ enum lrd_entry_state {
   LRD_REMOVED_TRIM = 4,
   LRD_REMOVED_REPLACED = 5,
   LRD_REMOVED_BY_CALL = 6,
+  LRD_REMOVED_EXPIRED = 7,
 };
+
+/// The optional fields of an entry.
+enum lrd_fields { LRD_HAS_COST = 1, LRD_IS_TIMED = 2 };
 
 /// A limit that is not set, or a shard's share of it.
 #define LRD_UNBOUNDED UINT64_MAX
@@ -63,14 +68,15 @@ typedef struct lrd_entry {
   uint32_t hash_mid;
   uint16_t hash_high;
   uint8_t state : 4;
-  uint8_t has_cost : 1;
-  uint8_t queue : 3;
+  uint8_t fields : 2;
+  uint8_t queue : 2;
   uint8_t policy_bits;
 } lrd_entry;
 _Static_assert(sizeof(lrd_entry) == 16, "two entries of two words fill a cache line");
 
-/// The bytes of a cost before a header.
+/// The bytes of a cost before a header, and of a deadline with its links.
 #define LRD_COST_BYTES sizeof(uint64_t)
+#define LRD_TIME_BYTES (2 * sizeof(uint64_t))
 
 /// The bits of an address. A cell of a table uses the others as a tag (lrd_table.h).
 #define LRD_ADDRESS_BITS 48
@@ -106,9 +112,15 @@ static inline void lrd_entry_prefetch_references(const lrd_entry *entry,
   }
 }
 
-/// The cost. Under the shard's lock if the entry is linked: `has_cost` shares its byte with `state`.
+/// Where the cost of an entry with these fields lies.
+LRD_INLINE uint64_t *lrd_entry_cost_field(lrd_entry *entry, uint8_t fields) {
+  return (uint64_t *)(void *)entry - (fields & LRD_IS_TIMED ? 3 : 1);
+}
+
+/// The cost. Under the shard's lock if the entry is linked: `fields` shares its byte with `state`.
 LRD_INLINE uint64_t lrd_entry_cost(const lrd_entry *entry) {
-  return LRD_UNLIKELY(entry->has_cost) ? ((const uint64_t *)(const void *)entry)[-1] : 0;
+  if (LRD_LIKELY(!(entry->fields & LRD_HAS_COST))) return 0;
+  return *lrd_entry_cost_field((lrd_entry *)(uintptr_t)entry, entry->fields);
 }
 
 /// Bits 16..63 of the hash, the rest 0: enough to find bucket and shard.
@@ -129,8 +141,8 @@ LRD_INLINE void lrd_entry_describe(lrd_entry *entry, uint64_t hash, uint64_t cos
   _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the hash comes first");
   memcpy(&entry->hash_mid, &half, sizeof half);
   if (LRD_UNLIKELY(cost)) {
-    entry->has_cost = true;
-    ((uint64_t *)(void *)entry)[-1] = cost;
+    entry->fields = LRD_HAS_COST;
+    *lrd_entry_cost_field(entry, LRD_HAS_COST) = cost;
   }
 }
 

@@ -29,6 +29,7 @@ typedef struct lrd_insertion {
   lrd_entry *_Nullable taken; // what `replaced` took out, if the caller is still to see it
   bool replaced;              // an earlier round took the key's old entry out
   bool noted;                 // an earlier round noted the replacement as a hit
+  bool expired;               // the key's old entry had expired: there was none
 } lrd_insertion;
 
 typedef enum lrd_result {
@@ -36,6 +37,7 @@ typedef enum lrd_result {
   LRD_REPLACED,
   LRD_TOO_COSTLY,
   LRD_OUT_OF_MEMORY,
+  LRD_EXPIRED, // a lifetime of 0: not stored, and the key's old entry is removed
   LRD_AGAIN,
 } lrd_result;
 

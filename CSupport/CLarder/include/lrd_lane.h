@@ -50,6 +50,9 @@ typedef struct lrd_lane {
   uint32_t first_free;           // modulo LRD_FREE_SLOTS
   uint32_t applied;              // times the batch was applied
   uint64_t sound_at;             // `unlinked` of the only shard when the batch was last empty
+  uint64_t limit;                // what has expired when the clock was read last (lrd_deadline.h)
+  uint64_t limit_read;           // the processor's cycles then
+  uint64_t limit_lasts;          // cycles for which the limit is good
   uint32_t destroying;           // destruction loops on the owner's stack
   bool deferred;                 // calls made by destructions left garbage in shard 0
   uint32_t free[LRD_FREE_SLOTS]; // a ring
@@ -67,6 +70,9 @@ typedef struct lrd_near_lane {
 } lrd_near_lane;
 
 extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
+
+/// The same for caches whose entries can expire. The hit path of other caches thus never meets one.
+extern _Thread_local lrd_near_lane lrd_near_timed[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
 
 typedef struct lrd_lanes {
   struct lrd_lanes *_Nullable smaller; // its predecessor
@@ -102,6 +108,10 @@ static inline void lrd_lane_found_at(lrd_lane *lane, uint32_t applied) LRD_NONBL
 void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
     LRD_REQUIRES(shard->lock);
 
+/// Reads the clock for lrd_lane_limit().
+uint64_t lrd_lane_read_clock(lrd_cache *cache, lrd_lane *lane,
+                             uint64_t cycles) LRD_COLD LRD_NONBLOCKING;
+
 /// Adds a miss to the batch. Drops the oldest if it must.
 void lrd_lane_note_miss(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_COLD LRD_NONBLOCKING;
 
@@ -124,13 +134,13 @@ static inline lrd_entry *lrd_slot_open(lrd_cache *cache, uint32_t id) {
 }
 
 /// lrd_slot_take() straight from the pool.
-lrd_entry *_Nullable lrd_slot_take_slow(lrd_cache *cache, bool costed);
+lrd_entry *_Nullable lrd_slot_take_slow(lrd_cache *cache, bool odd);
 
 /// A free slot for an entry of this cost, with its id in `prev`; NULL without memory. The caller
 /// describes the entry. `lane` NULL: straight from the pool. Not while a lock is held.
 static inline lrd_entry *_Nullable lrd_slot_take(lrd_cache *cache, lrd_lane *_Nullable lane,
                                                  uint64_t cost) {
-  bool odd = cost && !cache->pool.costed;
+  bool odd = cost && (cache->pool.odd & LRD_HAS_COST);
   if (LRD_UNLIKELY(odd || !lane)) return lrd_slot_take_slow(cache, odd);
   if (LRD_UNLIKELY(!lane->free_count) && !lrd_slot_refill(cache, lane)) return NULL;
   lane->free_count--;
@@ -140,7 +150,7 @@ static inline lrd_entry *_Nullable lrd_slot_take(lrd_cache *cache, lrd_lane *_Nu
 /// Takes back a slot whose pair is destroyed.
 static inline void lrd_slot_give(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_entry *entry) {
   uint32_t id = entry->prev;
-  bool odd = entry->has_cost && !cache->pool.costed;
+  bool odd = entry->fields & cache->pool.odd;
   if (LRD_UNLIKELY(odd || !lane)) {
     lrd_pool_give(&cache->pool, &id, 1);
     return;

@@ -27,7 +27,19 @@ LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKIN
   LRD_ASSUME(lane != NULL);
   return lane;
 }
+/// The same for a cache whose entries can expire.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_timed(lrd_cache *cache) LRD_NONBLOCKING {
+  const lrd_near_lane *near = &lrd_near_timed[cache->number % LRD_NEAR_LANES];
+  return LRD_LIKELY(near->cache_number == cache->number) ? near->lane : NULL;
+}
 #pragma clang diagnostic pop
+
+/// What has expired now, give or take two milliseconds.
+LRD_INLINE uint64_t lrd_lane_limit(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING {
+  uint64_t cycles = lrd_cycles();
+  if (LRD_LIKELY(cycles - lane->limit_read < lane->limit_lasts)) return lane->limit;
+  return lrd_lane_read_clock(cache, lane, cycles);
+}
 
 /// Publishes `pointer` as a hazard. Release: what the hazard protected before stays protected
 /// until all reads of it are done. The fence pairs with lrd_fence_heavy() of reclaimers.
@@ -133,6 +145,33 @@ LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
   lane->touch[next] = (lrd_touch){.entry = entry, .hash = hash};
   lane->touches = next + 1;
   if (LRD_UNLIKELY(next + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
+}
+
+/// Moves the deadline of an entry that is used, if that is worth a store.
+void lrd_entry_extend(lrd_cache *cache, lrd_entry *entry, uint64_t limit) LRD_NONBLOCKING;
+
+/// False when the entry just found, of a cache whose entries can expire, has done so.
+LRD_INLINE bool lrd_entry_lives_still(lrd_cache *cache, lrd_lane *lane,
+                                      const lrd_entry *entry) LRD_NONBLOCKING {
+  uint64_t limit = lrd_lane_limit(cache, lane);
+  return LRD_LOAD(&lrd_entry_time(entry)->word) >= limit &&
+         LRD_LOAD(lrd_entry_hard(&cache->pool, entry)) >= limit;
+}
+
+/// The same for a use of the entry: its deadline moves if it goes by the last use.
+LRD_INLINE bool lrd_entry_lives(lrd_cache *cache, lrd_lane *lane,
+                                lrd_entry *entry) LRD_NONBLOCKING {
+  uint64_t limit = lrd_lane_limit(cache, lane);
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  if (LRD_UNLIKELY(word < limit)) return false;
+  if (LRD_LIKELY(!cache->pool.hard)) return true;
+  if (LRD_UNLIKELY(LRD_LOAD(lrd_entry_hard(&cache->pool, entry)) < limit)) return false;
+  // Without an idle lifetime, this is so late that no word is before it.
+  uint64_t idle = LRD_LOAD(&cache->idle);
+  if (word < limit + ((idle - idle / 64) << LRD_WORD_SHIFT) && idle < LRD_FOREVER) {
+    lrd_entry_extend(cache, entry, limit);
+  }
+  return true;
 }
 
 /// Counts a lookup of `hash` that found nothing, and notes it if the policy listens for this key.

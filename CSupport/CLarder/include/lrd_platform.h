@@ -61,8 +61,29 @@ LRD_INLINE void lrd_pause(void) LRD_NONBLOCKING {
 /// Sleeps while `*word == expected`, at most `nanoseconds` (0: no bound). May return early.
 void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds);
 
-/// A monotonic clock, in nanoseconds.
+/// A monotonic clock, in nanoseconds. It may stand still while the machine sleeps.
 uint64_t lrd_clock(void);
+
+/// A monotonic clock that goes on while the machine sleeps, in nanoseconds.
+uint64_t lrd_moment(void);
+
+/// The cycles of lrd_cycles() in about two milliseconds; 0 where there is no counter that runs at
+/// the same speed in every state of the processor. Like `lrd_platform_asymmetric`, constant.
+extern uint64_t lrd_platform_cycles;
+
+/// A counter of the processor. Threads may read it a few cycles apart, and it may start again after
+/// the machine has slept.
+LRD_INLINE uint64_t lrd_cycles(void) LRD_NONBLOCKING {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  uint64_t cycles;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles));
+  return cycles;
+#else
+  return 0;
+#endif
+}
 
 /// Wakes one thread that sleeps on `word`. Never waits.
 void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING;

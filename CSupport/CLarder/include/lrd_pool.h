@@ -8,10 +8,11 @@
  * extents. Pages whose slots are all free are freed, except one; that one too if there is a reserve
  * page. Threads take and give many slots at a time.
  *
- * COSTS. In a costed pool each slot has room for a cost before the header. In any other pool an
- * entry that has a cost takes two slots next to each other: it lies in the second, and its cost at
- * the end of the first. Such pairs come from pages of their own. So a cache that nobody told about
- * costs stores them all the same, and its entries without a cost are as small as they can be.
+ * OPTIONAL FIELDS. In a costed pool each slot has room for a cost before the header, in a timed
+ * pool for a deadline. In any other pool an entry that has one takes two slots next to each other:
+ * it lies in the second, and the field at the end of the first. Such pairs come from pages of their
+ * own. So a cache that nobody told about costs or deadlines stores them all the same, and its other
+ * entries are as small as they can be.
  *
  * THE RESERVE PAGE. The system takes as long for the first touch of a huge page as for thousands of
  * insertions. When a pool with such a page begins to use another one, it therefore wants a
@@ -48,6 +49,7 @@ typedef struct lrd_layout {
   size_t bytes; // header, key, value, and what follows them
   size_t alignment;
   bool costed;
+  bool timed;
 } lrd_layout;
 
 typedef struct lrd_pool {
@@ -59,7 +61,8 @@ typedef struct lrd_pool {
   size_t alignment;
   size_t prefix; // bytes of a slot before its entry: the optional fields
   size_t extra;  // bytes from an entry's start to what its policy keeps in it
-  bool costed;
+  size_t hard;   // and to the deadline that hits do not move; 0: there is none (lrd_deadline.h)
+  uint8_t odd;   // lrd_fields that a slot has no room for: entries with them take pairs
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint32_t pages;                   // page numbers given out so far
@@ -80,9 +83,9 @@ void lrd_pool_close(lrd_pool *pool);
 /// Takes up to `wanted` free slots into `ids`; returns how many, 0 without memory. Locks `lock`.
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
 
-/// Takes a pair of slots for an entry with a cost, in a pool that is not costed. False without
+/// Takes a pair of slots for an entry with a field that slots have no room for. False without
 /// memory. Locks `lock`.
-bool lrd_pool_take_costed(lrd_pool *pool, uint32_t *id);
+bool lrd_pool_take_pair(lrd_pool *pool, uint32_t *id);
 
 /// True when the background thread should call lrd_pool_prepare().
 LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {

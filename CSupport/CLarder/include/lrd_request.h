@@ -5,7 +5,7 @@
  *   idle ──────────────────────▶ QUEUED ────────────────────▶ VISITED ──▶ idle
  *                                 ▲  ▲                         │   │
  *                                 │  └─ asked again, or SOON ──┘   │ LATER
- *                                 └─ asked, or the pause is over ─ WAITING
+ *                                 └─ asked, or the pause is over ─ WAITING, or a time to wait
  *
  * Any thread that holds no lock may ask. The first request starts the background thread, which
  * sleeps while the queue is empty. This file has the queue and the thread, and nothing of a visit:
@@ -79,7 +79,8 @@ lrd_request *_Nullable lrd_request_take_all(void);
 void lrd_request_begin(lrd_request *request);
 
 /// Ends the visit. Unless it is done and nobody asked meanwhile, the request is queued or waits.
-void lrd_request_end(lrd_request *request, lrd_progress progress);
+/// `wait`: the next visit is wanted after so many nanoseconds, even if this one is done; 0: is not.
+void lrd_request_end(lrd_request *request, lrd_progress progress, uint64_t wait);
 
 /// True when the system refused to start the background thread at the last try: its work then stays
 /// undone. Relaxed, a hint.

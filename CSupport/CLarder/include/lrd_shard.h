@@ -9,8 +9,9 @@
  *   I4  L1 to L3 of lrd_limbo.h.
  *   I5  Every entry in a main bucket has hints of its references; their upper bits may be wrong.
  *   I6  With fewer entries than `at_ease`, the table does not move, is not full, and needs no
- *       successor; and no flight is under way.
+ *       successor; no flight is under way, and no entry can expire.
  *   I7  `flying` says whether `flights` is not 0, and no more flights are under way than ever began.
+ *   I8  The wheel of a timer has the linked entries that are timed, and no others.
  * LOCKING
  *   `lock` guards every field but `root`, `bucket`, `buckets` and `hints`. It is a leaf: its holder
  *   allocates and frees nothing, runs no user code but ==, and takes no other lock but those of the
@@ -32,6 +33,7 @@
 
 #include "lrd_limbo.h"
 #include "lrd_policy.h"
+#include "lrd_timer.h"
 
 #pragma clang assume_nonnull begin
 
@@ -67,8 +69,9 @@ typedef struct lrd_shard {
   lrd_counters counters;
   uint64_t noted; // what the policy was ever told of beside the changes that are counted above
   lrd_limbo limbo;
-  uint64_t flights;       // loads of this shard's keys that the layer above has under way
-  uint64_t flights_begun; // and all that ever began
+  lrd_timer *_Nullable timer; // in caches whose entries can expire
+  uint64_t flights;           // loads of this shard's keys that the layer above has under way
+  uint64_t flights_begun;     // and all that ever began
 } lrd_shard;
 
 /// Makes an empty shard. `shared`: what the policy has made for all shards of the cache. False
@@ -109,7 +112,24 @@ static inline void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry, ui
   if (LRD_UNLIKELY(cost)) shard->cost += cost;
 }
 
-/// The same, and publishes it.
+/// True when an entry that is linked has expired.
+static inline bool lrd_shard_is_over_locked(lrd_shard *shard, const lrd_entry *entry)
+    LRD_REQUIRES(shard->lock) {
+  if (LRD_LIKELY(!(entry->fields & LRD_IS_TIMED))) return false;
+  uint64_t limit = lrd_limit_at(lrd_timer_tick(shard->timer));
+  return lrd_timer_is_over(shard->pool, entry, limit);
+}
+
+/// The timer, in caches whose entries can expire.
+static inline lrd_timer *_Nullable lrd_shard_timer_locked(lrd_shard *shard)
+    LRD_REQUIRES(shard->lock) {
+  return shard->timer;
+}
+
+/// Takes an entry with optional fields out of the sums that these belong to; returns its cost.
+uint64_t lrd_shard_drop_fields_locked(lrd_shard *shard, lrd_entry *entry) LRD_REQUIRES(shard->lock);
+
+/// The same as lrd_shard_admit_locked(), and publishes the entry.
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
@@ -120,7 +140,8 @@ static inline void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, u
   bool found = lrd_table_remove_locked(root, entry, lrd_entry_hash48(entry));
   LRD_ASSERT(found);
   (void)found;
-  uint64_t cost = lrd_entry_cost(entry);
+  uint64_t cost = 0;
+  if (LRD_UNLIKELY(entry->fields)) cost = lrd_shard_drop_fields_locked(shard, entry);
   if (entry->state == LRD_ENTRY_LINKED) {
     bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
     entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, evicted);
@@ -128,7 +149,6 @@ static inline void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, u
   entry->state = reason;
   shard->count--;
   shard->unlinked++;
-  if (LRD_UNLIKELY(cost)) shard->cost -= cost;
   lrd_chain_add_costing(removed, entry, cost);
 }
 

@@ -36,6 +36,24 @@ static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   return opened;
 }
 
+/// Makes the shards' timers. False without memory.
+static bool open_timers(lrd_cache *cache, const lrd_options *options) LRD_UNCHECKED_LOCKS {
+  cache->timed = options->timed;
+  cache->expiration = options->expiration;
+  if (!cache->timed) return true;
+  cache->clock = options->clock;
+  if (cache->clock) lrd_manual_clock_retain(cache->clock);
+  lrd_rule rule = lrd_rule_of(options->expiration);
+  LRD_STORE(&cache->idle, rule.after_access);
+  LRD_STORE(&cache->jitter, rule.jitter);
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    shard->timer = lrd_timer_create(cache->clock, &rule);
+    if (!shard->timer) return false;
+    shard->at_ease = lrd_growth_ease_locked(shard);
+  }
+  return true;
+}
+
 /// Frees what open_shards() has made, all of it or a part.
 static void close_shards(lrd_cache *cache) {
   for (uint32_t i = 0; cache->shards && i <= cache->shard_mask; i++) {
@@ -43,6 +61,7 @@ static void close_shards(lrd_cache *cache) {
   }
   lrd_free(cache->shards, lrd_cache_shards(cache) * sizeof *cache->shards, _Alignof(lrd_shard));
   if (cache->policy->destroy && cache->shared) cache->policy->destroy(cache->shared);
+  if (cache->clock) lrd_manual_clock_release(cache->clock);
 }
 
 /// Destroys the entries of `garbage` and of all limbos. There are no readers, so nothing is
@@ -93,15 +112,21 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   LRD_ASSERT(options->references.count <= LRD_REFERENCES_MOST);
   cache->entry_references = options->references;
   size_t extra = lrd_round_up(options->entry_bytes, 8);
-  lrd_layout layout = {.bytes = extra + options->policy->entry_bytes,
+  size_t hard = lrd_round_up(extra + options->policy->entry_bytes, 8);
+  // A clock of its own is for tests, which may ask for idle lifetimes at any time.
+  bool idles = options->timed && (options->clock || options->expiration.after_access != LRD_NEVER);
+  lrd_layout layout = {.bytes = hard + (idles ? sizeof(uint64_t) : 0),
                        .alignment = options->entry_alignment,
-                       .costed = options->costed || options->cost_limit};
-  if (!open_shards(cache) || !lrd_pool_open(&cache->pool, layout)) {
+                       .costed = options->costed || options->cost_limit,
+                       .timed = options->timed};
+  bool opened = open_shards(cache) && open_timers(cache, options);
+  if (!opened || !lrd_pool_open(&cache->pool, layout)) {
     close_shards(cache);
     lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
     return NULL;
   }
   cache->pool.extra = extra;
+  cache->pool.hard = idles ? hard : 0;
   static const _Atomic(uint32_t) nothing = 0;
   cache->listens = cache->policy->listens ? cache->policy->listens(cache->shared) : &nothing;
   static _Atomic(uint64_t) caches = 0;
@@ -120,5 +145,7 @@ void lrd_cache_close(lrd_cache *cache) {
   lrd_garbage garbage = {0};
   lrd_removal_of_all(cache, NULL, &garbage);
   destroy_all(cache, &garbage);
+  // A request that waits for a deadline has a reference.
+  if (cache->timed) lrd_request_visit(&cache->request);
   release(&cache->request);
 }

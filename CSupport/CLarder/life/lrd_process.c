@@ -44,7 +44,12 @@ static void reset_caches(void) {
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     lrd_lanes_reset(cache);
     // A thread that had taken on a fence is gone.
-    for (uint32_t i = 0; i <= cache->shard_mask; i++) cache->shards[i].limbo.fencing = false;
+    for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+      shard->limbo.fencing = false;
+      // Nobody waits for a deadline any more.
+      if (shard->timer) shard->timer->wake = LRD_FOREVER;
+    }
+    LRD_STORE(&cache->rule_changes, false);
     LRD_STORE(&cache->request.state, 0);
     if (LRD_LOAD(&cache->closed)) continue;
     LRD_STORE(&cache->request.references, 1);
@@ -62,7 +67,8 @@ static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
 /// When a thread ends, notes its last hits in the order of every cache it has used: a batch does
 /// not outlive its thread. The lanes go to the next thread that takes its record.
 static void apply_last_hits(lrd_thread *thread) {
-  for (int i = 0; i < LRD_NEAR_LANES; i++) lrd_near[i] = (lrd_near_lane){0, NULL};
+  for (int i = 0; i < LRD_NEAR_LANES; i++)
+    lrd_near[i] = lrd_near_timed[i] = (lrd_near_lane){0, NULL};
   lrd_lock_acquire(&caches_lock);
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);

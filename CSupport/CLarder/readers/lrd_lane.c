@@ -6,6 +6,7 @@
 #include <string.h>
 
 _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES];
+_Thread_local lrd_near_lane lrd_near_timed[LRD_NEAR_LANES];
 
 static lrd_lanes no_lanes = {.capacity = 0};
 
@@ -94,10 +95,23 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   bool hit_path = true;
 #endif
   if (lane && hit_path) {
-    lrd_near[cache->number % LRD_NEAR_LANES] = (lrd_near_lane){cache->number, lane};
+    lrd_near_lane *near = cache->timed ? lrd_near_timed : lrd_near;
+    near[cache->number % LRD_NEAR_LANES] = (lrd_near_lane){cache->number, lane};
   }
   return lane;
 }
+
+// The system's clock is read without entering the kernel, or at worst by a system call that does not
+// wait.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wfunction-effects"
+uint64_t lrd_lane_read_clock(lrd_cache *cache, lrd_lane *lane, uint64_t cycles) LRD_NONBLOCKING {
+  lane->limit = lrd_limit_at(lrd_tick_at(lrd_now(cache->clock)));
+  lane->limit_read = cycles;
+  lane->limit_lasts = cache->clock ? 0 : lrd_platform_cycles;
+  return lane->limit;
+}
+#pragma clang diagnostic pop
 
 /// Hands the misses of `shard` to the policy, in their order, and keeps the others.
 static void hand_misses_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
@@ -182,10 +196,9 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
 }
 #pragma clang diagnostic pop
 
-lrd_entry *lrd_slot_take_slow(lrd_cache *cache, bool costed) {
+lrd_entry *lrd_slot_take_slow(lrd_cache *cache, bool odd) {
   uint32_t id;
-  bool taken =
-      costed ? lrd_pool_take_costed(&cache->pool, &id) : lrd_pool_take(&cache->pool, &id, 1);
+  bool taken = odd ? lrd_pool_take_pair(&cache->pool, &id) : lrd_pool_take(&cache->pool, &id, 1);
   return taken ? lrd_slot_open(cache, id) : NULL;
 }
 

@@ -18,11 +18,11 @@ uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
   return shards;
 }
 
-/// I1, first half, and I2: everything in the order is linked and in the table.
+/// I1, first half, I2 and I8: everything in the order is linked and in the table.
 static void check_order(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   const lrd_policy *policy = shard->policy;
   lrd_pool *pool = shard->pool;
-  uint64_t count = 0;
+  uint64_t count = 0, timed = 0;
   unsigned __int128 cost = 0;
   uint32_t before = LRD_NIL;
   lrd_table *root = lrd_shard_root_locked(shard);
@@ -33,6 +33,7 @@ static void check_order(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
     lrd_cell cell;
     LRD_CHECK(lrd_table_find_locked(root, entry, lrd_entry_hash48(entry), &cell));
     cost += lrd_entry_cost(entry);
+    timed += (entry->fields & LRD_IS_TIMED) != 0;
     LRD_CHECK(count <= shard->count);
     before = id;
     id = policy->colder(&shard->order, pool, entry);
@@ -40,6 +41,7 @@ static void check_order(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   LRD_CHECK(policy->coldest(&shard->order, pool) == before);
   LRD_CHECK(count == shard->count);
   LRD_CHECK(cost == shard->cost);
+  LRD_CHECK(timed == (shard->timer ? lrd_wheel_check(&shard->timer->wheel, pool) : 0)); // I8
   policy->check(&shard->order, pool);
 }
 

@@ -65,7 +65,7 @@ static uint64_t foresight_of(const lrd_shard *shard, const lrd_table *table) {
 uint64_t lrd_growth_ease_locked(lrd_shard *shard) {
   const lrd_table *root = lrd_shard_root_locked(shard);
   uint64_t full = root->buckets * LRD_TABLE_LOAD, foresight = foresight_of(shard, root);
-  bool uneasy = shard->flying || lrd_growth_moves_locked(shard);
+  bool uneasy = shard->flying || shard->timer || lrd_growth_moves_locked(shard);
   return uneasy || root == &lrd_table_empty ? 0 : foresight < full ? foresight : full;
 }
 

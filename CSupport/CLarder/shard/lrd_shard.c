@@ -42,10 +42,22 @@ void lrd_shard_close(lrd_shard *shard) {
   lrd_table_destroy(root);
   if (next) lrd_table_destroy(next);
   lrd_table_destroy_all(shard->limbo.tables);
+  lrd_timer_destroy(shard->timer);
+}
+
+uint64_t lrd_shard_drop_fields_locked(lrd_shard *shard, lrd_entry *entry) {
+  uint64_t cost = lrd_entry_cost(entry);
+  shard->cost -= cost;
+  if (entry->fields & LRD_IS_TIMED) lrd_wheel_remove(&shard->timer->wheel, shard->pool, entry);
+  return cost;
 }
 
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash) {
+  uint32_t id = entry->prev;
   lrd_shard_admit_locked(shard, entry, lrd_entry_cost(entry));
+  if (LRD_UNLIKELY(entry->fields & LRD_IS_TIMED)) {
+    lrd_timer_add(shard->timer, shard->pool, entry, id);
+  }
   lrd_table_insert_locked(lrd_shard_root_locked(shard), entry, hash);
 }
 
@@ -70,8 +82,11 @@ void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry
   } else {
     old->prev = shard->policy->replace(&shard->order, shard->pool, old, entry, id);
   }
-  shard->cost += lrd_entry_cost(entry);
-  shard->cost -= lrd_entry_cost(old);
+  if (LRD_UNLIKELY(entry->fields | old->fields)) {
+    shard->cost += lrd_entry_cost(entry);
+    lrd_shard_drop_fields_locked(shard, old);
+    if (entry->fields & LRD_IS_TIMED) lrd_timer_add(shard->timer, shard->pool, entry, id);
+  }
   shard->unlinked++;
   old->state = LRD_REMOVED_REPLACED;
   lrd_chain_add(removed, old);
@@ -88,6 +103,7 @@ void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) {
   shard->unlinked += shard->count;
   shard->count = 0;
   shard->cost = 0;
+  if (shard->timer) lrd_wheel_open(&shard->timer->wheel, lrd_timer_tick(shard->timer));
 }
 
 void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,

@@ -26,8 +26,9 @@ static size_t alignment_of_pages(const lrd_pool *pool) {
 bool lrd_pool_open(lrd_pool *pool, lrd_layout layout) {
   memset(pool, 0, sizeof *pool);
   pool->alignment = layout.alignment < 8 ? 8 : layout.alignment;
-  pool->costed = layout.costed;
-  pool->prefix = layout.costed ? lrd_round_up(LRD_COST_BYTES, pool->alignment) : 0;
+  pool->odd = (layout.costed ? 0 : LRD_HAS_COST) | (layout.timed ? 0 : LRD_IS_TIMED);
+  size_t fields = (layout.costed ? LRD_COST_BYTES : 0) + (layout.timed ? LRD_TIME_BYTES : 0);
+  pool->prefix = lrd_round_up(fields, pool->alignment);
   pool->stride = lrd_round_up(pool->prefix + layout.bytes, pool->alignment);
   // At the start of a line: slots that fit in one, and whose size divides it, are then in one.
   pool->first_slot = lrd_round_up(sizeof(lrd_page), alignment_of_pages(pool)) + pool->prefix;
@@ -174,7 +175,7 @@ static uint32_t take(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32_t want
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
   return take(pool, 1, ids, wanted);
 }
-bool lrd_pool_take_costed(lrd_pool *pool, uint32_t *id) {
+bool lrd_pool_take_pair(lrd_pool *pool, uint32_t *id) {
   return take(pool, 2, id, 1);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_evict.h"
 
+#include "lrd_expire.h"
+
 /// Keeps an entry that is being replaced ahead of those that were passed over since its hit.
 static void renew_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared)
     LRD_REQUIRES(shard->lock) {
@@ -35,6 +37,15 @@ static int kind_of(uint8_t reason, lrd_shortage shortage) {
 
 bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
                       lrd_shortage shortage, lrd_chain *victims) {
+  if (LRD_UNLIKELY(shard->timer)) {
+    uint32_t before = victims->count;
+    // A bounded number of tries, although the wheel may have a lot to move. On a clock that stands
+    // still nothing else would look for what expires at this very moment.
+    bool exact = shard->timer->clock;
+    for (int i = 0; i < 16 && lrd_expire_some_locked(shard, 1, spared, exact, victims); i++) {
+      if (victims->count != before) return true;
+    }
+  }
   bool wants_cost = shortage == LRD_COST_SHORT && cache->policy->pass;
   lrd_entry *victim = choose_locked(cache, shard, spared, wants_cost);
   if (!victim) return false;

@@ -170,6 +170,19 @@ void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_hazards_discard(&hazards);
 }
 
+void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage) {
+  if (garbage->removed.head && cache->hooks.show) {
+    cache->hooks.show(cache->hooks.context, garbage->removed.head);
+  }
+  lrd_garbage_retire(cache, garbage);
+  void *batch = NULL;
+  for (lrd_entry *entry; (entry = lrd_garbage_next(cache, NULL, garbage));) {
+    cache->hooks.destroy(cache->hooks.context, entry, &batch);
+    lrd_slot_give(cache, NULL, entry);
+  }
+  if (batch) cache->hooks.finish(cache->hooks.context, batch);
+}
+
 void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage) {
   void *batch = NULL;
   for (lrd_entry *entry; (entry = lrd_chain_take(&garbage->free, &cache->pool));) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_insertion.c — the short way, and the steps of lrd_insertion_finish(), begun under the shard's lock:
+/* lrd_insertion.c — the short way, and the steps of lrd_insertion_finish(), begun under the
+ * shard's lock:
  *
- *   Step 1. Refuse an entry that costs more than the cost limit. Remove its key's old entry.
+ *   Step 0. Where entries can expire, remove what has: the key's old entry, and a few others.
+ *   Step 1. Refuse an entry that has no time to live, or that costs more than the cost limit.
+ *           Remove its key's old entry.
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
  *   Step 3. Note a hit on the old entry. Where hits move entries, it is then the last victim. If it
  *           is not the first one of this insertion, return AGAIN.
@@ -12,9 +15,10 @@
 #include "lrd_insertion.h"
 
 #include "lrd_evict.h"
+#include "lrd_expire.h"
 #include "lrd_growth.h"
 
-enum { evictions_per_lock = 32 };
+enum { evictions_per_lock = 32, expirations_per_insertion = 4 };
 
 void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
   const lrd_policy *policy = cache->policy;
@@ -39,11 +43,11 @@ static lrd_bucket *find_end_locked(lrd_shard *shard, uint64_t hash) LRD_REQUIRES
 }
 
 /// Makes room in a table that is not at ease, if that needs neither memory nor a visit, and no
-/// flight needs to be told.
+/// flight and no timer needs to be told.
 static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock) {
   lrd_supply none = {0};
-  if (shard->flying) return false;
+  if (shard->flying || shard->timer) return false;
   return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
 }
 
@@ -102,19 +106,40 @@ static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *
   return LRD_AGAIN;
 }
 
-/// Step 1, for an entry that costs too much.
+/// Step 1, for an entry that is not to be stored, for this reason.
 static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
-                         lrd_entry *old) LRD_RELEASE(shard->lock) {
+                         lrd_entry *old, lrd_result why) LRD_RELEASE(shard->lock) {
   if (old && insertion->replaced) return start_over(cache, shard, insertion);
   lrd_chain removed = {0};
-  shard->counters.refusals++;
+  shard->counters.refusals += why == LRD_TOO_COSTLY;
   if (old) {
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_BY_CALL, &removed);
     shard->counters.removals++;
   }
   give_up_locked(cache, shard, insertion, &removed);
   lrd_insertion_abandon(cache, shard, insertion);
-  return LRD_TOO_COSTLY;
+  return why;
+}
+
+/// Step 0. Gives the entry the time field that it lacks, and removes what has expired: `*old`, and
+/// a few others.
+static __attribute__((noinline)) void tell_time_locked(lrd_cache *cache, lrd_shard *shard,
+                                                       lrd_insertion *insertion, lrd_entry *entry,
+                                                       lrd_entry **old) LRD_REQUIRES(shard->lock) {
+  if (!(entry->fields & LRD_IS_TIMED) && !(cache->pool.odd & LRD_IS_TIMED)) {
+    uint64_t cost = lrd_entry_cost(entry);
+    entry->fields |= LRD_IS_TIMED;
+    if (cost) *lrd_entry_cost_field(entry, entry->fields) = cost;
+    lrd_entry_time_open(entry, LRD_LIFETIME_OF_RULE, 0);
+  }
+  lrd_chain expired = {0};
+  if (*old && lrd_shard_is_over_locked(shard, *old)) {
+    lrd_expire_locked(shard, *old, &expired);
+    *old = NULL;
+    insertion->expired = !insertion->replaced;
+  }
+  lrd_expire_some_locked(shard, expirations_per_insertion, *old, false, &expired);
+  give_up_locked(cache, shard, insertion, &expired);
 }
 
 /// Step 2, where memory is missing.
@@ -193,9 +218,19 @@ LRD_INLINE void publish_locked(lrd_shard *shard, const lrd_insertion *insertion,
 lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
                                 lrd_insertion *insertion, lrd_entry *entry, lrd_entry *old,
                                 uint64_t hash) {
+  // Step 0. Tell the time. A shard that has to is never at ease.
+  if (LRD_UNLIKELY(!lrd_growth_is_at_ease_locked(shard)) && shard->timer) {
+    tell_time_locked(cache, shard, insertion, entry, &old);
+    if (entry->fields & LRD_IS_TIMED && lrd_timer_refuses(shard->timer, &cache->pool, entry)) {
+      return refuse(cache, shard, insertion, old, LRD_EXPIRED);
+    }
+  }
+
   // Step 1. Refuse.
   uint64_t cost_limit = lrd_cache_cost_limit(cache);
-  if (cost_limit && lrd_entry_cost(entry) > cost_limit) return refuse(cache, shard, insertion, old);
+  if (cost_limit && lrd_entry_cost(entry) > cost_limit) {
+    return refuse(cache, shard, insertion, old, LRD_TOO_COSTLY);
+  }
 
   // Step 2. Make room in the table.
   lrd_supply *supply = &insertion->supply;
@@ -238,6 +273,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   // Step 6. Hand on and unlock.
   lrd_garbage_add_locked(cache, shard, &insertion->garbage, &unlinked);
   bool adjusts = shard->order.adjust;
+  insertion->garbage.unsettled |= shard->timer && lrd_timer_asks(shard->timer);
   lrd_shard_leave(cache, shard);
   if (supply->given != LRD_SUPPLY_NONE) lrd_supply_drop(supply);
   if (LRD_UNLIKELY(adjusts)) adjust(cache);

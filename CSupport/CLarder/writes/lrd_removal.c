@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_removal.h"
 
+#include "lrd_expire.h"
 #include "lrd_growth.h"
 
 /// The kind of an eviction that the layer above has chosen: by count if the count limit is reached
@@ -13,6 +14,11 @@ static int kind_chosen(lrd_budget *budget) {
 
 void lrd_removal_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
                                lrd_chain *removed) {
+  bool over = lrd_shard_is_over_locked(shard, entry) || reason == LRD_REMOVED_EXPIRED;
+  if (LRD_UNLIKELY(over)) {
+    lrd_expire_locked(shard, entry, removed);
+    return;
+  }
   lrd_shard_unlink_locked(shard, entry, reason, removed);
   if (reason == LRD_REMOVED_LIMIT) {
     shard->counters.evictions[kind_chosen(&cache->budget)]++;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_timer.h — the lifetimes of a shard's entries: the rule for those that were given none, and
+ * the wheel that finds what has expired.
+ *
+ *   described ──published──▶ in the wheel ──its deadline──▶ due ──unlinked──▶ out of the wheel
+ *
+ * A lookup compares deadlines itself (lrd_lookup.h), so nothing that has expired is found, whatever
+ * the wheel is late. The wheel only gives room and memory back.
+ *
+ * Guard: the shard's lock; `clock` is constant. */
+#pragma once
+
+#include "lrd_wheel.h"
+
+#pragma clang assume_nonnull begin
+
+/// Lifetimes in nanoseconds; LRD_NEVER for none. `jitter`: by what part of a lifetime an entry may
+/// expire earlier, from 0 to 1. The part depends on the key.
+typedef struct lrd_expiration {
+  uint64_t after_write;
+  uint64_t after_access;
+  double jitter;
+} lrd_expiration;
+
+/// The same in ticks, LRD_FOREVER for none; the jitter in units of 2^-32.
+typedef struct lrd_rule {
+  uint64_t after_write;
+  uint64_t after_access;
+  uint64_t jitter;
+  uint64_t parity; // of words made by this rule
+} lrd_rule;
+
+typedef struct lrd_timer {
+  lrd_wheel wheel;
+  lrd_rule rule;
+  uint64_t wake;        // the tick at which the next visit will look, at the latest
+  uint64_t expirations; // entries ever removed because they had expired
+  lrd_manual_clock *_Nullable clock;
+} lrd_timer;
+
+/// What an entry that is about to be published knows of its lifetime, in `later`; `word` has it.
+enum lrd_lifetime_kind {
+  LRD_LIFETIME_OF_RULE, // nothing
+  LRD_LIFETIME_OWN,     // ticks from its publication
+  LRD_LIFETIME_KEPT,    // `word` and `hard` are those of another entry
+};
+
+lrd_rule lrd_rule_of(lrd_expiration expiration);
+
+/// A lifetime shortened by the jitter of a key.
+static inline uint64_t lrd_spread(uint64_t ticks, uint64_t jitter, uint64_t hash48) {
+  if (!jitter || ticks >= LRD_FOREVER) return ticks;
+  uint64_t part = (lrd_hash_mix(hash48) >> 32) * jitter >> 32;
+  uint64_t less = (uint64_t)((unsigned __int128)ticks * part >> 32);
+  return ticks - less ? ticks - less : 1;
+}
+
+/// A timer for an empty wheel; NULL without memory.
+lrd_timer *_Nullable lrd_timer_create(lrd_manual_clock *_Nullable clock, const lrd_rule *rule);
+void lrd_timer_destroy(lrd_timer *_Nullable timer);
+
+/// The tick that it is now.
+static inline uint64_t lrd_timer_tick(const lrd_timer *timer) {
+  return lrd_tick_at(lrd_now(timer->clock));
+}
+
+/// True when a timed entry has expired by this limit.
+static inline bool lrd_timer_is_over(const lrd_pool *pool, const lrd_entry *entry, uint64_t limit) {
+  return LRD_LOAD(&lrd_entry_time(entry)->word) < limit ||
+         LRD_LOAD(lrd_entry_hard(pool, entry)) < limit;
+}
+
+/// The ticks of a lifetime in nanoseconds. A hundred years and more are without an end.
+uint64_t lrd_ticks_of(uint64_t nanoseconds);
+
+/// Says that an entry, described but for its time, goes by such a lifetime. It has room for it.
+void lrd_entry_time_open(lrd_entry *entry, enum lrd_lifetime_kind kind, uint64_t ticks);
+
+/// True when an entry that is about to be published would have expired by then.
+bool lrd_timer_refuses(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry);
+
+/// Sets the words of an entry that is being published, and links it.
+void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id);
+
+/// Gives an entry in the wheel another deadline, from now on.
+void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks);
+
+/// Computes the words of an entry in the wheel anew if they are those of `former`, a rule with the
+/// other parity.
+void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const lrd_rule *former);
+
+/// True once an entry expires before the next visit will look: that one must be asked for. A clock
+/// that is moved by hand wakes nobody.
+static inline bool lrd_timer_asks(const lrd_timer *timer) {
+  return !timer->clock && lrd_wheel_next(&timer->wheel) < timer->wake;
+}
+
+/// The tick at which an entry was written: exact, but for lifetimes of its own, where it is wrong
+/// by a fiftieth of them.
+uint64_t lrd_timer_written(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry);
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_timing.h — lifetimes, for the layer above: gives them to entries, asks for them and changes
+ * them. Times are nanoseconds; 0 is "at once", LRD_NEVER and more than a hundred years "never".
+ *
+ *   entry = lrd_slot_take_timed()       instead of lrd_slot_take(), for a lifetime of its own
+ *   lrd_entry_describe_timed()          instead of lrd_entry_describe()
+ *   lrd_insertion_begin(), lrd_insertion_finish()
+ *
+ * The time that an entry has begins when it is published. In caches whose entries can expire an
+ * entry described without a lifetime gets that of the cache then. */
+#pragma once
+
+#include "lrd_enter.h"
+#include "lrd_garbage.h"
+
+#pragma clang assume_nonnull begin
+
+/// True when entries of this cache can expire.
+static inline bool lrd_cache_is_timed(const lrd_cache *cache) {
+  return cache->timed;
+}
+
+/// A free slot for an entry with a lifetime of its own, in a cache whose entries can expire; NULL
+/// without memory. `lane` NULL: straight from the pool. Not while a lock is held.
+lrd_entry *_Nullable lrd_slot_take_timed(lrd_cache *cache, lrd_lane *_Nullable lane, uint64_t cost);
+
+/// lrd_entry_describe() of an entry that is to live for `lifetime`.
+void lrd_entry_describe_timed(lrd_cache *cache, lrd_entry *entry, uint64_t hash, uint64_t cost,
+                              uint64_t lifetime);
+
+/// When an entry was written and when it expires, for an entry that is to have the same.
+typedef struct lrd_timing {
+  uint64_t word;
+  uint64_t hard;
+} lrd_timing;
+
+/// Of an entry that cannot change: removed and not destroyed yet, or under the lock.
+lrd_timing lrd_entry_timing(lrd_cache *cache, const lrd_entry *entry);
+
+/// lrd_entry_describe() of an entry with the times of another one. To be stored counts as a use.
+void lrd_entry_describe_as(lrd_cache *cache, lrd_entry *entry, uint64_t hash, uint64_t cost,
+                           lrd_timing timing);
+
+bool lrd_timing_is_expired(lrd_cache *cache, lrd_timing timing);
+
+/// True when a linked entry has expired. False at once in caches where none can.
+static inline bool lrd_entry_is_expired_locked(lrd_cache *cache, lrd_shard *shard,
+                                               const lrd_entry *entry) LRD_REQUIRES(shard->lock) {
+  (void)cache;
+  return lrd_shard_is_over_locked(shard, entry);
+}
+
+/// What is left of an entry's lifetime if nobody uses it; LRD_NEVER if it does not end.
+uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry);
+
+/// How long ago the entry was written.
+uint64_t lrd_entry_age_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry)
+    LRD_REQUIRES(shard->lock);
+
+/// True when the entry was given a lifetime of its own; `*lifetime` is what is left of it.
+bool lrd_entry_own_lifetime_locked(lrd_cache *cache, const lrd_entry *entry, uint64_t *lifetime);
+
+/// Gives a linked entry this lifetime, from now on; not 0. False if entries of this cache cannot
+/// expire. `*asks`: the caller asks for a visit once it has unlocked.
+bool lrd_entry_set_lifetime_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry,
+                                   uint64_t lifetime, bool *asks) LRD_REQUIRES(shard->lock);
+
+/// Asks for a visit. The caller holds no lock.
+static inline void lrd_cache_ask(lrd_cache *cache) {
+  lrd_request_visit(&cache->request);
+}
+
+/// Removes entries that have expired, up to some in each shard, and adds their number to
+/// `*removed`. True when none is left. False: the caller ends `garbage` and calls again with a new
+/// one.
+bool lrd_expire_some(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage,
+                     uint64_t *removed);
+
+/// The rule for entries without a lifetime of their own. To set it changes the deadlines of what is
+/// stored: O(n), in slices. False if entries of this cache cannot expire, or not by their last use.
+lrd_expiration lrd_cache_expiration(lrd_cache *cache);
+bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration);
+
+#pragma clang assume_nonnull end

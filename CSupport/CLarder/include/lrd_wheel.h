@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_wheel.h — a shard's entries by the time at which they expire: hierarchical timing wheels
+ * (Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987).
+ *
+ *   level 0   64 slots of one turn, some millisecond      ▲ entries that come due move down,
+ *   level 1   64 slots of 64 turns                        │ level by level
+ *   …
+ *   level 7   the last one: 64^7 turns and more
+ *
+ * A turn is 2^20 ns. An entry lies in the level of the highest six bits in which its turn differs
+ * from the wheel's, in the slot that these bits name. So a level's slots lie ahead of the wheel,
+ * and all that a level holds comes before all that the next one holds. To move the wheel on is to
+ * look for the first slot that is not empty, by one bit for each: a still wheel catches up with ten
+ * years in a few steps.
+ *
+ * Each call does a bounded number of steps. A step takes an entry out, or moves it down. A slot
+ * that the wheel has reached is emptied entry by entry, before anything else.
+ *
+ * Entries are linked by slot ids, `earlier` and `later` of lrd_time. The first of a slot has the
+ * slot's number there, LRD_WHEEL_HEAD and up: no id is as high. A hit may move a deadline without
+ * telling the wheel. The entry is then found too early, and linked again where it belongs. An entry
+ * that is not in the wheel has LRD_NIL in `earlier`.
+ *
+ * Linking and unlinking is O(1), taking the next one O(levels). Guard of everything: the shard's
+ * lock. */
+#pragma once
+
+#include "lrd_deadline.h"
+
+#pragma clang assume_nonnull begin
+
+enum { LRD_WHEEL_LEVELS = 8, LRD_WHEEL_SLOTS = 64 };
+#define LRD_WHEEL_HEAD (UINT32_MAX - 1023)
+/// A turn in ticks.
+#define LRD_TURN_SHIFT 8
+
+typedef struct lrd_wheel {
+  uint64_t turn;                       // what is behind has been taken out
+  uint64_t occupied[LRD_WHEEL_LEVELS]; // a bit for each slot
+  uint32_t first[LRD_WHEEL_LEVELS][LRD_WHEEL_SLOTS];
+} lrd_wheel;
+
+/// Empties the wheel, and sets it to a tick.
+void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick);
+
+/// Links an entry by the deadline in its word.
+void lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id);
+
+/// Unlinks an entry. Returns its slot id; LRD_NIL if it was not linked.
+uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry);
+
+/// What a step of the wheel has come to.
+typedef enum lrd_turn {
+  LRD_TURN_NONE,  // nothing is due
+  LRD_TURN_MOVED, // an entry has moved: go on
+  LRD_TURN_DUE,   // an entry is due; it is still linked
+} lrd_turn;
+
+/// Takes one step towards `tick`. An entry is due once the turn of its deadline is over; if
+/// `exact`, as soon as its deadline has come, which may take as many looks as the turn has entries.
+/// `*due` is its slot id.
+lrd_turn lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact, uint32_t *due);
+
+/// The tick at which the next step can do something, at the earliest; LRD_FOREVER if there is
+/// nothing to do.
+uint64_t lrd_wheel_next(const lrd_wheel *wheel);
+
+/// Stops the process when a link is wrong. Returns the number of entries.
+uint64_t lrd_wheel_check(const lrd_wheel *wheel, lrd_pool *pool);
+
+#pragma clang assume_nonnull end

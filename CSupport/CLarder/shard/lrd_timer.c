@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_timer.h"
+
+#include "lrd_alloc.h"
+
+/// Nothing lives longer: a hundred years and more are without an end.
+static const uint64_t longest = (uint64_t)100 * 366 * 86400 * 1000000000u;
+
+uint64_t lrd_ticks_of(uint64_t nanoseconds) {
+  if (nanoseconds > longest) return LRD_FOREVER;
+  // Not 0, which is "at once", for a lifetime shorter than a tick.
+  uint64_t ticks = nanoseconds >> LRD_TICK_SHIFT;
+  return nanoseconds && !ticks ? 1 : ticks;
+}
+
+lrd_rule lrd_rule_of(lrd_expiration expiration) {
+  return (lrd_rule){.after_write = lrd_ticks_of(expiration.after_write),
+                    .after_access = lrd_ticks_of(expiration.after_access),
+                    .jitter = (uint64_t)(expiration.jitter * 0x1p32)};
+}
+
+lrd_timer *lrd_timer_create(lrd_manual_clock *clock, const lrd_rule *rule) {
+  lrd_timer *timer = lrd_alloc(sizeof *timer, _Alignof(lrd_timer));
+  if (!timer) return NULL;
+  timer->rule = *rule;
+  timer->clock = clock;
+  timer->expirations = 0;
+  timer->wake = LRD_FOREVER;
+  lrd_wheel_open(&timer->wheel, lrd_timer_tick(timer));
+  return timer;
+}
+
+void lrd_timer_destroy(lrd_timer *timer) {
+  lrd_free(timer, sizeof *timer, _Alignof(lrd_timer));
+}
+
+void lrd_entry_time_open(lrd_entry *entry, enum lrd_lifetime_kind kind, uint64_t ticks) {
+  lrd_time *time = lrd_entry_time(entry);
+  LRD_STORE(&time->word, ticks);
+  time->earlier = LRD_NIL;
+  time->later = kind;
+}
+
+bool lrd_timer_refuses(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry) {
+  const lrd_time *time = lrd_entry_time(entry);
+  if (!timer->rule.after_access) return true;
+  switch ((enum lrd_lifetime_kind)time->later) {
+  case LRD_LIFETIME_OF_RULE:
+    return !timer->rule.after_write;
+  case LRD_LIFETIME_OWN:
+    return !LRD_LOAD(&time->word);
+  case LRD_LIFETIME_KEPT:
+    return lrd_timer_is_over(pool, entry, lrd_limit_at(lrd_timer_tick(timer)));
+  }
+  return false;
+}
+
+static uint64_t idle_of(const lrd_rule *rule, const lrd_entry *entry) {
+  return lrd_spread(rule->after_access, rule->jitter, lrd_entry_hash48(entry));
+}
+
+static uint64_t life_of(const lrd_rule *rule, const lrd_entry *entry) {
+  return lrd_spread(rule->after_write, rule->jitter, lrd_entry_hash48(entry));
+}
+
+/// Sets both words: `hard`, and what is left of it if the entry was used last at `accessed`.
+static void set(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t hard,
+                uint64_t accessed) {
+  uint64_t idle = idle_of(&timer->rule, entry);
+  uint64_t soft = lrd_word_make(accessed, idle, 0, timer->rule.parity);
+  bool idles = pool->hard && idle < LRD_FOREVER && soft < hard;
+  LRD_STORE(lrd_entry_hard(pool, entry), hard);
+  LRD_STORE(&lrd_entry_time(entry)->word, idles ? soft : hard);
+}
+
+void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  lrd_time *time = lrd_entry_time(entry);
+  const lrd_rule *rule = &timer->rule;
+  uint64_t now = lrd_timer_tick(timer), hard = LRD_LOAD(lrd_entry_hard(pool, entry));
+  switch ((enum lrd_lifetime_kind)time->later) {
+  case LRD_LIFETIME_OF_RULE:
+    hard = lrd_word_make(now, life_of(rule, entry), 0, rule->parity);
+    break;
+  case LRD_LIFETIME_OWN: {
+    uint64_t ticks = LRD_LOAD(&time->word);
+    hard = lrd_word_make(now, ticks, lrd_life_encode(ticks), rule->parity);
+    break;
+  }
+  case LRD_LIFETIME_KEPT:
+    break;
+  }
+  set(timer, pool, entry, hard, now);
+  lrd_wheel_add(&timer->wheel, pool, entry, id);
+}
+
+void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks) {
+  uint64_t now = lrd_timer_tick(timer);
+  uint32_t id = lrd_wheel_remove(&timer->wheel, pool, entry);
+  set(timer, pool, entry, lrd_word_make(now, ticks, lrd_life_encode(ticks), timer->rule.parity),
+      now);
+  lrd_wheel_add(&timer->wheel, pool, entry, id);
+}
+
+static uint64_t written_by(const lrd_rule *rule, const lrd_entry *entry, uint64_t hard) {
+  uint64_t deadline = lrd_word_deadline(hard), life = lrd_word_life(hard);
+  if (lrd_word_is_endless(hard)) return 2 * (deadline - LRD_FOREVER);
+  uint64_t ticks = life ? lrd_life_decode(life) : life_of(rule, entry);
+  return deadline > ticks ? deadline - ticks : 0;
+}
+
+uint64_t lrd_timer_written(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry) {
+  return written_by(&timer->rule, entry, LRD_LOAD(lrd_entry_hard(pool, entry)));
+}
+
+void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const lrd_rule *former) {
+  uint64_t hard = LRD_LOAD(lrd_entry_hard(pool, entry));
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  if ((hard & LRD_WORD_PARITY) == timer->rule.parity) return;
+  // What has expired does not come back, however long the new lifetimes are.
+  if (lrd_timer_is_over(pool, entry, lrd_limit_at(lrd_timer_tick(timer)))) return;
+  uint64_t written = written_by(former, entry, hard), accessed = written;
+  uint64_t idle = idle_of(former, entry), soft = lrd_word_deadline(word);
+  // The word tells when the entry was used last, unless it is the hard deadline.
+  if (pool->hard && idle < LRD_FOREVER && soft >= idle && soft - idle > accessed) {
+    accessed = soft - idle;
+  }
+  // A lifetime of its own tells only roughly when the entry was written.
+  uint64_t now = lrd_timer_tick(timer);
+  if (accessed > now) accessed = now;
+  if (lrd_word_life(hard)) {
+    hard = (hard & ~LRD_WORD_PARITY) | timer->rule.parity;
+  } else {
+    hard = lrd_word_make(written, life_of(&timer->rule, entry), 0, timer->rule.parity);
+  }
+  uint32_t id = lrd_wheel_remove(&timer->wheel, pool, entry);
+  set(timer, pool, entry, hard, accessed);
+  lrd_wheel_add(&timer->wheel, pool, entry, id);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_wheel.h"
+
+#include <string.h>
+
+enum { bits_per_level = 6, slot_mask = LRD_WHEEL_SLOTS - 1 };
+/// The highest turn: deadlines without end lie there, and never come.
+static const uint64_t last_turn = ((uint64_t)1 << 48) - 1;
+
+_Static_assert(LRD_WHEEL_LEVELS *bits_per_level == 48, "the levels reach the last turn");
+
+static uint64_t turn_of(const lrd_entry *entry) {
+  uint64_t turn = lrd_word_deadline(LRD_LOAD(&lrd_entry_time(entry)->word)) >> LRD_TURN_SHIFT;
+  return turn < last_turn ? turn : last_turn;
+}
+
+static unsigned slot_at(uint64_t turn, int level) {
+  return turn >> (level * bits_per_level) & slot_mask;
+}
+
+static lrd_time *time_of(lrd_pool *pool, uint32_t id) {
+  return lrd_entry_time(lrd_pool_entry(pool, id));
+}
+
+void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick) {
+  memset(wheel, 0, sizeof *wheel);
+  memset(wheel->first, 0xff, sizeof wheel->first);
+  wheel->turn = tick >> LRD_TURN_SHIFT;
+}
+
+void lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  uint64_t turn = turn_of(entry);
+  if (turn < wheel->turn) turn = wheel->turn;
+  uint64_t different = turn ^ wheel->turn;
+  int level = different ? (63 - __builtin_clzll(different)) / bits_per_level : 0;
+  unsigned slot = slot_at(turn, level);
+  uint32_t *first = &wheel->first[level][slot];
+  lrd_time *time = lrd_entry_time(entry);
+  time->earlier = LRD_WHEEL_HEAD + (uint32_t)level * LRD_WHEEL_SLOTS + slot;
+  time->later = *first;
+  if (*first != LRD_NIL) time_of(pool, *first)->earlier = id;
+  *first = id;
+  wheel->occupied[level] |= (uint64_t)1 << slot;
+}
+
+uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry) {
+  lrd_time *time = lrd_entry_time(entry);
+  uint32_t earlier = time->earlier, later = time->later, id;
+  if (earlier == LRD_NIL) return LRD_NIL;
+  if (later != LRD_NIL) time_of(pool, later)->earlier = earlier;
+  if (earlier < LRD_WHEEL_HEAD) {
+    id = time_of(pool, earlier)->later;
+    time_of(pool, earlier)->later = later;
+  } else {
+    uint32_t number = earlier - LRD_WHEEL_HEAD;
+    uint32_t level = number / LRD_WHEEL_SLOTS, slot = number % LRD_WHEEL_SLOTS;
+    id = wheel->first[level][slot];
+    wheel->first[level][slot] = later;
+    if (later == LRD_NIL) wheel->occupied[level] &= ~((uint64_t)1 << slot);
+  }
+  time->earlier = LRD_NIL;
+  return id;
+}
+
+/// Links an entry anew: where its deadline says, from where the wheel is now.
+static void move(lrd_wheel *wheel, lrd_pool *pool, uint32_t id) {
+  lrd_entry *entry = lrd_pool_entry(pool, id);
+  lrd_wheel_remove(wheel, pool, entry);
+  lrd_wheel_add(wheel, pool, entry, id);
+}
+
+/// The level of a slot that the wheel has reached and that is not empty yet; 0 if there is none.
+static int reached(const lrd_wheel *wheel) {
+  for (int level = LRD_WHEEL_LEVELS - 1; level > 0; level--) {
+    if (wheel->occupied[level] >> slot_at(wheel->turn, level) & 1) return level;
+  }
+  return 0;
+}
+
+/// The turn at which the first slot that is not empty begins; UINT64_MAX if all are empty.
+static uint64_t next_turn(const lrd_wheel *wheel) {
+  for (int level = 0; level < LRD_WHEEL_LEVELS; level++) {
+    if (!wheel->occupied[level]) continue;
+    int shift = level * bits_per_level;
+    // Nothing is behind the wheel, so the lowest bit is the first slot.
+    uint64_t slot = (uint64_t)__builtin_ctzll(wheel->occupied[level]);
+    uint64_t above = wheel->turn >> shift >> bits_per_level << bits_per_level;
+    return (above | slot) << shift;
+  }
+  return UINT64_MAX;
+}
+
+/// The first entry of the current slot whose deadline has come; LRD_NIL if there is none.
+static uint32_t find_due(const lrd_wheel *wheel, lrd_pool *pool, uint64_t tick) {
+  uint32_t id = wheel->first[0][slot_at(wheel->turn, 0)];
+  while (id != LRD_NIL && lrd_word_deadline(LRD_LOAD(&time_of(pool, id)->word)) > tick) {
+    id = time_of(pool, id)->later;
+  }
+  return id;
+}
+
+lrd_turn lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact,
+                        uint32_t *due) {
+  uint64_t now = tick >> LRD_TURN_SHIFT;
+  int level = reached(wheel);
+  if (!level) {
+    uint64_t next = next_turn(wheel);
+    if (next > now) {
+      if (now > wheel->turn) wheel->turn = now;
+      return LRD_TURN_NONE;
+    }
+    wheel->turn = next;
+    level = reached(wheel);
+  }
+  if (level) {
+    // What has expired already need not move down level by level.
+    *due = wheel->first[level][slot_at(wheel->turn, level)];
+    if (lrd_word_deadline(LRD_LOAD(&time_of(pool, *due)->word)) <= tick) return LRD_TURN_DUE;
+    move(wheel, pool, *due);
+    return LRD_TURN_MOVED;
+  }
+  if (wheel->turn == now) {
+    *due = exact ? find_due(wheel, pool, tick) : LRD_NIL;
+    return *due == LRD_NIL ? LRD_TURN_NONE : LRD_TURN_DUE;
+  }
+  uint32_t id = wheel->first[0][slot_at(wheel->turn, 0)];
+  if (lrd_word_deadline(LRD_LOAD(&time_of(pool, id)->word)) > tick) {
+    // A hit has moved the deadline.
+    move(wheel, pool, id);
+    return LRD_TURN_MOVED;
+  }
+  *due = id;
+  return LRD_TURN_DUE;
+}
+
+uint64_t lrd_wheel_next(const lrd_wheel *wheel) {
+  uint64_t turn = reached(wheel) ? wheel->turn : next_turn(wheel);
+  // What lies in the last turn never comes.
+  if (turn >= LRD_FOREVER >> LRD_TURN_SHIFT) return LRD_FOREVER;
+  // The slots of the lowest level are due when they are over.
+  bool waits = !reached(wheel) && wheel->occupied[0];
+  return (turn + waits) << LRD_TURN_SHIFT;
+}
+
+uint64_t lrd_wheel_check(const lrd_wheel *wheel, lrd_pool *pool) {
+  uint64_t count = 0;
+  for (uint32_t number = 0; number < LRD_WHEEL_LEVELS * LRD_WHEEL_SLOTS; number++) {
+    int level = (int)(number / LRD_WHEEL_SLOTS);
+    unsigned slot = number % LRD_WHEEL_SLOTS;
+    uint32_t before = LRD_WHEEL_HEAD + number, id = wheel->first[level][slot];
+    LRD_CHECK((wheel->occupied[level] >> slot & 1) == (id != LRD_NIL));
+    for (; id != LRD_NIL; before = id, id = time_of(pool, id)->later, count++) {
+      LRD_CHECK(time_of(pool, id)->earlier == before);
+    }
+  }
+  return count;
+}

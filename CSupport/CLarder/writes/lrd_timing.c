@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_timing.h"
+
+#include "lrd_alloc.h"
+#include "lrd_sweep.h"
+
+lrd_entry *lrd_slot_take_timed(lrd_cache *cache, lrd_lane *lane, uint64_t cost) {
+  LRD_ASSERT(cache->timed);
+  return lrd_slot_take(cache, lane, cost);
+}
+
+/// Describes an entry but for its time.
+static void describe(lrd_entry *entry, uint64_t hash, uint64_t cost) {
+  lrd_entry_describe(entry, hash, 0);
+  entry->fields = LRD_IS_TIMED | (cost ? LRD_HAS_COST : 0);
+  if (cost) *lrd_entry_cost_field(entry, entry->fields) = cost;
+}
+
+void lrd_entry_describe_timed(lrd_cache *cache, lrd_entry *entry, uint64_t hash, uint64_t cost,
+                              uint64_t lifetime) {
+  (void)cache;
+  describe(entry, hash, cost);
+  lrd_entry_time_open(entry, LRD_LIFETIME_OWN, lrd_ticks_of(lifetime));
+}
+
+lrd_timing lrd_entry_timing(lrd_cache *cache, const lrd_entry *entry) {
+  if (!(entry->fields & LRD_IS_TIMED)) return (lrd_timing){UINT64_MAX, UINT64_MAX};
+  return (lrd_timing){LRD_LOAD(&lrd_entry_time(entry)->word),
+                      LRD_LOAD(lrd_entry_hard(&cache->pool, entry))};
+}
+
+void lrd_entry_describe_as(lrd_cache *cache, lrd_entry *entry, uint64_t hash, uint64_t cost,
+                           lrd_timing timing) {
+  describe(entry, hash, cost);
+  lrd_entry_time_open(entry, LRD_LIFETIME_KEPT, timing.word);
+  LRD_STORE(lrd_entry_hard(&cache->pool, entry), timing.hard);
+}
+
+bool lrd_timing_is_expired(lrd_cache *cache, lrd_timing timing) {
+  uint64_t limit = lrd_limit_at(lrd_tick_at(lrd_now(cache->clock)));
+  return timing.word < limit || timing.hard < limit;
+}
+
+/// The time until the deadline of a word, LRD_NEVER if it has none.
+static uint64_t until(const lrd_cache *cache, uint64_t word) {
+  if (lrd_word_is_endless(word)) return LRD_NEVER;
+  uint64_t deadline = lrd_word_deadline(word) << LRD_TICK_SHIFT, now = lrd_now(cache->clock);
+  return deadline > now ? deadline - now : 0;
+}
+
+uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry) {
+  if (!(entry->fields & LRD_IS_TIMED)) return LRD_NEVER;
+  lrd_timing timing = lrd_entry_timing(cache, entry);
+  return until(cache, timing.word < timing.hard ? timing.word : timing.hard);
+}
+
+uint64_t lrd_entry_age_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry) {
+  if (!(entry->fields & LRD_IS_TIMED)) return 0;
+  uint64_t written = lrd_timer_written(shard->timer, &cache->pool, entry) << LRD_TICK_SHIFT;
+  uint64_t now = lrd_now(cache->clock);
+  return now > written ? now - written : 0;
+}
+
+bool lrd_entry_own_lifetime_locked(lrd_cache *cache, const lrd_entry *entry, uint64_t *lifetime) {
+  uint64_t hard = lrd_entry_timing(cache, entry).hard;
+  if (!(entry->fields & LRD_IS_TIMED) || !lrd_word_life(hard)) return false;
+  *lifetime = until(cache, hard);
+  return true;
+}
+
+bool lrd_entry_set_lifetime_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry,
+                                   uint64_t lifetime, bool *asks) {
+  if (!(entry->fields & LRD_IS_TIMED)) return false;
+  lrd_timer_renew(shard->timer, &cache->pool, entry, lrd_ticks_of(lifetime));
+  *asks = lrd_timer_asks(shard->timer);
+  return true;
+}
+
+lrd_expiration lrd_cache_expiration(lrd_cache *cache) {
+  lrd_lock_acquire(&cache->admin);
+  lrd_expiration expiration = cache->expiration;
+  lrd_lock_release(&cache->admin);
+  return expiration;
+}
+
+/// Where a slice of a walk is listed.
+typedef struct slice {
+  lrd_entry **entries;
+  size_t room;
+} slice;
+
+static bool make_room(slice *slice, size_t room) {
+  lrd_free(slice->entries, slice->room * sizeof *slice->entries, _Alignof(lrd_entry *));
+  slice->entries = lrd_alloc(room * sizeof *slice->entries, _Alignof(lrd_entry *));
+  slice->room = slice->entries ? room : 0;
+  return slice->entries;
+}
+
+/// Lets the entries of a shard follow another rule, a slice at a time. False without memory.
+static bool follow(lrd_cache *cache, lrd_shard *shard, const lrd_rule *rule, slice *slice) {
+  lrd_sweep sweep = {.room = slice->room};
+  lrd_rule former = *rule;
+  while (!sweep.done) {
+    if (sweep.room > slice->room && !make_room(slice, sweep.room)) return false;
+    lrd_shard_enter(cache, NULL, shard);
+    if (shard->timer->rule.parity != rule->parity) {
+      former = shard->timer->rule;
+      shard->timer->rule = *rule;
+    }
+    size_t count = lrd_sweep_next_locked(shard, &sweep, slice->entries, slice->room);
+    for (size_t i = 0; i < count; i++) {
+      lrd_timer_follow(shard->timer, &cache->pool, slice->entries[i], &former);
+    }
+    lrd_shard_leave(cache, shard);
+  }
+  return true;
+}
+
+bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
+  lrd_rule rule = lrd_rule_of(expiration);
+  slice slice = {0};
+  if (!cache->timed || (!cache->pool.hard && rule.after_access < LRD_FOREVER)) return false;
+  if (!make_room(&slice, LRD_SWEEP_ROOM)) return false;
+  // One change at a time: there are only two parities.
+  while (atomic_exchange_explicit(&cache->rule_changes, true, memory_order_acquire)) lrd_yield();
+  lrd_lock_acquire(&cache->admin);
+  cache->expiration = expiration;
+  lrd_lock_release(&cache->admin);
+  rule.parity = LRD_LOAD(&cache->parity) ^ LRD_WORD_PARITY;
+  LRD_STORE(&cache->idle, rule.after_access);
+  LRD_STORE(&cache->jitter, rule.jitter);
+  LRD_STORE(&cache->parity, rule.parity);
+  bool followed = true;
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    followed &= follow(cache, shard, &rule, &slice);
+  }
+  atomic_store_explicit(&cache->rule_changes, false, memory_order_release);
+  lrd_free(slice.entries, slice.room * sizeof *slice.entries, _Alignof(lrd_entry *));
+  lrd_request_visit(&cache->request);
+  return followed;
+}
