@@ -10,6 +10,17 @@ lrd_entry *lrdc_find_locked(larder_cache *cache, lrd_shard *shard, const lrdc_ke
   return entry;
 }
 
+lrd_entry *lrdc_find_living_locked(larder_cache *cache, lrd_shard *shard, const lrdc_key *key) {
+  lrd_entry *entry = lrdc_find_locked(cache, shard, key);
+  return entry && lrd_entry_is_expired_locked(cache->core, shard, entry) ? NULL : entry;
+}
+
+lrd_expiration lrdc_expiration(uint64_t after_write, uint64_t after_access, double jitter) {
+  return (lrd_expiration){.after_write = after_write ? after_write : LRD_NEVER,
+                          .after_access = after_access ? after_access : LRD_NEVER,
+                          .jitter = jitter};
+}
+
 static int32_t cause_of(const lrd_entry *entry) {
   switch (entry->state) {
   case LRD_REMOVED_LIMIT:
@@ -18,21 +29,25 @@ static int32_t cause_of(const lrd_entry *entry) {
     return LARDER_CAUSE_TRIMMED;
   case LRD_REMOVED_REPLACED:
     return LARDER_CAUSE_REPLACED;
+  case LRD_REMOVED_EXPIRED:
+    return LARDER_CAUSE_EXPIRED;
   default:
     return LARDER_CAUSE_REMOVED;
   }
 }
 
-static void report(larder_cache *cache, lrd_garbage *garbage) {
-  for (lrd_entry *entry = garbage->removed.head; entry;
-       entry = lrd_garbage_after(cache->core, entry)) {
+void lrdc_show(void *context, lrd_entry *first) {
+  larder_cache *cache = context;
+  for (lrd_entry *entry = first; entry; entry = lrd_garbage_after(cache->core, entry)) {
     cache->config.removed(cache->config.context, lrdc_value_of(entry), cause_of(entry));
   }
-  lrd_garbage_retire(cache->core, garbage);
 }
 
 void lrdc_finish(larder_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
-  if (LRD_UNLIKELY(garbage->removed.head)) report(cache, garbage);
+  if (LRD_UNLIKELY(garbage->removed.head)) {
+    lrdc_show(cache, garbage->removed.head);
+    lrd_garbage_retire(cache->core, garbage);
+  }
   for (lrd_entry *entry; (entry = lrd_garbage_next(cache->core, lane, garbage));) {
     lrdc_value_leave(lrdc_value_of(entry));
     lrd_slot_give(cache->core, lane, entry);

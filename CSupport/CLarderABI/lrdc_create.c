@@ -3,8 +3,8 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
+#include "lrdc_change.h"
 #include "lrdc_policy.h"
-#include "lrdc_value.h"
 
 #include "lrd_alloc.h"
 
@@ -43,7 +43,8 @@ static larder_status check_callbacks(const larder_config *config) {
 }
 
 static larder_status check_config(const larder_config *config) {
-  if (config->reserved) return LARDER_UNSUPPORTED;
+  if (config->reserved || config->reserved2 || config->expires > 1) return LARDER_UNSUPPORTED;
+  if (!lrdc_jitter_is_good(config->jitter)) return LARDER_BAD_ARGUMENT;
   if (config->mode != LARDER_BYTES && config->mode != LARDER_OBJECTS) return LARDER_UNSUPPORTED;
   const lrd_policy *policy = lrdc_policy(config->policy);
   if (!policy) return LARDER_UNSUPPORTED;
@@ -66,16 +67,23 @@ static void release_cache(void *context) {
 }
 
 static lrd_cache *create_core(larder_cache *cache) {
+  const larder_config *config = &cache->config;
   lrd_options options = {
-      .count_limit = cache->config.count_limit,
-      .cost_limit = cache->config.cost_limit,
-      .policy = lrdc_policy(cache->config.policy),
-      .shards = cache->config.shards,
+      .count_limit = config->count_limit,
+      .cost_limit = config->cost_limit,
+      .policy = lrdc_policy(config->policy),
+      .shards = config->shards,
       .entry_bytes = sizeof(lrdc_slot),
       .entry_alignment = _Alignof(lrdc_slot),
       .references = {.count = LRDC_REFERENCES, .at = {{.offset = offsetof(lrdc_slot, value)}}},
-      .observed = cache->config.removed != NULL,
-      .hooks = {.context = cache, .destroy = destroy_entry, .release = release_cache},
+      .observed = config->removed != NULL,
+      .timed = config->expires || config->after_write || config->after_access || config->clock,
+      .expiration = lrdc_expiration(config->after_write, config->after_access, config->jitter),
+      .clock = (lrd_manual_clock *)(void *)config->clock,
+      .hooks = {.context = cache,
+                .destroy = destroy_entry,
+                .show = lrdc_show,
+                .release = release_cache},
   };
   return lrd_cache_create(&options);
 }

@@ -8,7 +8,7 @@ static larder_value *find_under_lock(larder_cache *cache, lrd_lane *lane, const 
                                      bool use, lrdc_loan *loan) {
   lrd_shard *shard = lrd_cache_shard(cache->core, key->hash);
   lrd_shard_enter(cache->core, use ? lane : NULL, shard);
-  lrd_entry *entry = lrdc_find_locked(cache, shard, key);
+  lrd_entry *entry = lrdc_find_living_locked(cache, shard, key);
   if (entry) {
     loan->pinned = lrdc_value_of(entry);
     lrdc_value_pin(loan->pinned);
@@ -18,10 +18,17 @@ static larder_value *find_under_lock(larder_cache *cache, lrd_lane *lane, const 
   return loan->pinned;
 }
 
+/// False when an entry just found has expired. A use of it may give it more time.
+static bool lives(lrd_cache *core, lrd_lane *lane, lrd_entry *entry, bool use) {
+  if (!lrd_cache_is_timed(core)) return true;
+  return use ? lrd_entry_lives(core, lane, entry) : lrd_entry_lives_still(core, lane, entry);
+}
+
 larder_value *lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool use,
                                lrdc_loan *loan) {
   *loan = (lrdc_loan){0};
-  lrd_lane *lane = lrd_lane_attach(cache->core);
+  lrd_lane *lane = lrd_lane_timed(cache->core);
+  if (!lane) lane = lrd_lane_attach(cache->core);
   if (!lane) return find_under_lock(cache, NULL, key, use, loan);
   lrd_entry *entry = lrd_find_slow(cache->core, lane, key->hash);
   if (!entry) {
@@ -31,6 +38,11 @@ larder_value *lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool us
   if (!lrdc_matches(cache, lane, entry, key)) {
     lrd_loan_end(lane);
     return find_under_lock(cache, lane, key, use, loan);
+  }
+  if (!lives(cache->core, lane, entry, use)) {
+    lrd_loan_end(lane);
+    if (use) lrd_miss(cache->core, lane, key->hash);
+    return NULL;
   }
   if (use) lrd_hit(cache->core, lane, entry, key->hash);
   loan->lane = lane;

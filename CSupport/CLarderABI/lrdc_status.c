@@ -20,6 +20,8 @@ const char *larder_status_text(larder_status status) {
     return "the buffer is too small for the value";
   case LARDER_STOPPED:
     return "stopped by the visitor";
+  case LARDER_EXPIRED:
+    return "not stored: its lifetime is over at once";
   case LARDER_OUT_OF_MEMORY:
     return "out of memory";
   case LARDER_BAD_ARGUMENT:

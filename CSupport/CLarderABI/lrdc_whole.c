@@ -108,6 +108,7 @@ larder_status larder_get_statistics(larder_cache *cache, larder_statistics *stat
       .waiting = sum.retired,
       .overhead_bytes =
           sum.pool_bytes + sum.table_bytes + sum.policy_bytes + values * lrdc_value_head(cache),
+      .expirations = sum.expirations,
   };
   // A caller with another version of the header gets what both know, and zeroes.
   memset(statistics, 0, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrdc_write.c — larder_set(), larder_replace() and larder_remove(). */
+/* lrdc_write.c — larder_set(), larder_set_for(), larder_replace() and larder_remove(). */
 #include "lrdc_change.h"
 #include "lrdc_lookup.h"
 
@@ -11,7 +11,8 @@ typedef struct writing {
   lrd_entry *entry; // not yet published
   bool only_present;
   bool wants_old;
-  larder_value *old; // pinned
+  const uint64_t *lifetime; // of its own, or NULL
+  larder_value *old;        // pinned
   lrd_insertion insertion;
 } writing;
 
@@ -28,6 +29,8 @@ static larder_status status_of(lrd_result result) {
     return LARDER_REPLACED;
   case LRD_TOO_COSTLY:
     return LARDER_TOO_COSTLY;
+  case LRD_EXPIRED:
+    return LARDER_EXPIRED;
   default:
     return LARDER_OUT_OF_MEMORY;
   }
@@ -48,11 +51,12 @@ static larder_status publish(writing *write) {
   lrd_insertion *insertion = &write->insertion;
   for (;;) {
     lrd_entry *old = lrdc_find_locked(write->cache, shard, &write->key);
-    if (write->only_present && !old && !insertion->replaced) {
+    bool lives = old && !lrd_entry_is_expired_locked(core, shard, old);
+    if (write->only_present && !lives && !insertion->replaced) {
       lrd_insertion_abandon(core, shard, insertion);
       return LARDER_NOT_FOUND;
     }
-    if (write->wants_old && old && !insertion->replaced) {
+    if (write->wants_old && lives && !insertion->replaced) {
       write->old = lrdc_value_of(old);
       lrdc_value_pin(write->old);
     }
@@ -60,7 +64,9 @@ static larder_status publish(writing *write) {
         lrd_insertion_finish(core, write->lane, shard, insertion, write->entry, old, hash);
     // Out of the lock: this may be the last pin of what this round has seen.
     bool failed = result == LRD_AGAIN || result == LRD_OUT_OF_MEMORY;
-    if (failed && !insertion->replaced) drop_old(write);
+    // What has expired since it was looked at was no value.
+    bool expired = insertion->expired && result != LRD_REPLACED;
+    if ((failed && !insertion->replaced) || expired) drop_old(write);
     if (result != LRD_AGAIN) return status_of(result);
     lrd_insertion_begin(core, write->lane, shard, hash);
   }
@@ -74,12 +80,17 @@ static larder_status prepare(writing *write, const void *data, uint64_t size, ui
   larder_status status = lrdc_value_make(cache, &write->key, data, size, cost, &value);
   if (status != LARDER_OK) return status;
   write->lane = lrdc_lane(cache);
-  write->entry = lrd_slot_take(cache->core, write->lane, cost);
+  const uint64_t *lifetime = write->lifetime;
+  write->entry = (lifetime ? lrd_slot_take_timed : lrd_slot_take)(cache->core, write->lane, cost);
   if (!write->entry) {
     lrdc_value_undo(value);
     return LARDER_OUT_OF_MEMORY;
   }
-  lrd_entry_describe(write->entry, write->key.hash, cost);
+  if (lifetime) {
+    lrd_entry_describe_timed(cache->core, write->entry, write->key.hash, cost, *lifetime);
+  } else {
+    lrd_entry_describe(write->entry, write->key.hash, cost);
+  }
   ((lrdc_slot *)(void *)write->entry)->value = value;
   return LARDER_OK;
 }
@@ -115,10 +126,13 @@ static larder_status decline(larder_cache *cache, const void *data, uint64_t siz
 
 static larder_status check_and_store(larder_cache *cache, const void *key, uint64_t key_size,
                                      const void *value, uint64_t value_size, uint64_t cost,
-                                     larder_value **old, bool only_present) {
-  writing write = {.cache = cache, .only_present = only_present, .wants_old = old != NULL};
+                                     larder_value **old, bool only_present,
+                                     const uint64_t *lifetime) {
+  writing write = {
+      .cache = cache, .only_present = only_present, .wants_old = old != NULL, .lifetime = lifetime};
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
+  if (lifetime && !lrd_cache_is_timed(cache->core)) return LARDER_WRONG_MODE;
   if (!value && value_size && !cache->objects) return LARDER_BAD_ARGUMENT;
   if (value_size > LARDER_VALUE_MOST) return LARDER_TOO_LONG;
   if (cost > LARDER_LIMIT_MOST && cost != LARDER_COST_DEFAULT) return LARDER_OUT_OF_RANGE;
@@ -136,13 +150,19 @@ static larder_status check_and_store(larder_cache *cache, const void *key, uint6
 
 larder_status larder_set(larder_cache *cache, const void *key, uint64_t key_size, const void *value,
                          uint64_t value_size, uint64_t cost, larder_value **old) {
-  return check_and_store(cache, key, key_size, value, value_size, cost, old, false);
+  return check_and_store(cache, key, key_size, value, value_size, cost, old, false, NULL);
+}
+
+larder_status larder_set_for(larder_cache *cache, const void *key, uint64_t key_size,
+                             const void *value, uint64_t value_size, uint64_t cost,
+                             uint64_t lifetime, larder_value **old) {
+  return check_and_store(cache, key, key_size, value, value_size, cost, old, false, &lifetime);
 }
 
 larder_status larder_replace(larder_cache *cache, const void *key, uint64_t key_size,
                              const void *value, uint64_t value_size, uint64_t cost,
                              larder_value **old) {
-  return check_and_store(cache, key, key_size, value, value_size, cost, old, true);
+  return check_and_store(cache, key, key_size, value, value_size, cost, old, true, NULL);
 }
 
 larder_status larder_remove(larder_cache *cache, const void *data, uint64_t size,
@@ -159,12 +179,13 @@ larder_status larder_remove(larder_cache *cache, const void *data, uint64_t size
     lrd_shard_leave(cache->core, shard);
     return LARDER_NOT_FOUND;
   }
-  if (old) {
+  bool expired = lrd_entry_is_expired_locked(cache->core, shard, entry);
+  if (old && !expired) {
     *old = lrdc_value_of(entry);
     lrdc_value_pin(*old);
   }
   lrd_garbage garbage = {0};
   lrd_removal_of_one(cache->core, shard, &garbage, entry);
   lrdc_finish(cache, lane, &garbage);
-  return LARDER_OK;
+  return expired ? LARDER_NOT_FOUND : LARDER_OK;
 }

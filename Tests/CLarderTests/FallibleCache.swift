@@ -101,6 +101,8 @@ final class FallibleCache<Key: NumberedKey> {
       refused += 1
     case .tooCostly:
       require(held[number] == nil && cost > cache.totalCostLimit, "\(outcome)")
+    case .expired:
+      require(false, "\(outcome), although nothing expires")
     }
   }
 

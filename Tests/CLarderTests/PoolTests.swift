@@ -28,7 +28,7 @@ final class CheckedPool {
   /// Takes a pair of slots for an entry with a cost, and writes its id there, too.
   @discardableResult func takeCosted() -> Bool {
     var id: UInt32 = .max
-    guard lrd_pool_take_costed(pool, &id) else { return false }
+    guard lrd_pool_take_pair(pool, &id) else { return false }
     lrd_entry_describe(lrd_pool_entry(pool, id), 0, UInt64(id) + 1)
     mark([id])
     return true

@@ -9,11 +9,11 @@ from ctypes import CFUNCTYPE, POINTER, c_int32, c_uint32, c_uint64, c_void_p
 
 library = ctypes.CDLL(os.environ["LARDER_LIBRARY"])
 
-OK, REPLACED, NOT_FOUND, TOO_COSTLY, TOO_SMALL, STOPPED = range(6)
+OK, REPLACED, NOT_FOUND, TOO_COSTLY, TOO_SMALL, STOPPED, EXPIRED = range(7)
 OUT_OF_MEMORY, BAD_ARGUMENT, BAD_SIZE, OUT_OF_RANGE, TOO_LONG = range(-1, -6, -1)
 UNSUPPORTED, WRONG_MODE, FOREIGN, CALLBACK_FAILED = range(-6, -10, -1)
 BYTES, OBJECTS = range(2)
-COST_DEFAULT = 2**64 - 1
+COST_DEFAULT = NEVER = 2**64 - 1
 LIMIT_MOST = 2**63 - 1
 KEY_MOST, VALUE_MOST, SHARDS_MOST = 65535, 2**32 - 1, 64
 
@@ -44,6 +44,12 @@ class Config(ctypes.Structure):
         ("value_release", Release),
         ("removed", Removed),
         ("context_release", ContextRelease),
+        ("after_write", c_uint64),
+        ("after_access", c_uint64),
+        ("jitter", ctypes.c_double),
+        ("expires", c_uint32),
+        ("reserved2", c_uint32),
+        ("clock", c_void_p),
     ]
 
     def __init__(self, **fields):
@@ -55,7 +61,7 @@ class Statistics(ctypes.Structure):
         (name, c_uint64)
         for name in (
             "size hits misses insertions replacements removals refusals count_evictions "
-            "cost_evictions trim_evictions unordered_hits waiting overhead_bytes"
+            "cost_evictions trim_evictions unordered_hits waiting overhead_bytes expirations"
         ).split()
     ]
 
@@ -89,6 +95,14 @@ store = (c_void_p, c_void_p, c_uint64, c_void_p, c_uint64, c_uint64, out)
 set = declare("set", *store)
 replace = declare("replace", *store)
 remove = declare("remove", c_void_p, c_void_p, c_uint64, out)
+set_for = declare("set_for", *store[:-1], c_uint64, out)
+get_lifetime = declare("get_lifetime", c_void_p, c_void_p, c_uint64, number)
+set_lifetime = declare("set_lifetime", c_void_p, c_void_p, c_uint64, c_uint64)
+set_expiration = declare("set_expiration", c_void_p, c_uint64, c_uint64, ctypes.c_double)
+remove_expired = declare("remove_expired", c_void_p, number)
+clock_create = declare("clock_create", out)
+clock_advance = declare("clock_advance", c_void_p, c_uint64)
+clock_release = declare("clock_release", c_void_p)
 remove_all = declare("remove_all", c_void_p)
 trim_to_count = declare("trim_to_count", c_void_p, c_uint64)
 trim_to_cost = declare("trim_to_cost", c_void_p, c_uint64)

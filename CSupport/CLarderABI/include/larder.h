@@ -42,8 +42,8 @@
  * the entry, to that count until it is at its small maximum. A write locks one shard. After fork()
  * caches work in the child.
  *
- * CALLBACKS run on the calling thread, without a lock; releases may also run on the library's
- * background thread. They may use any cache, but may not destroy the cache that calls them. `equal`
+ * CALLBACKS run on the calling thread, without a lock; releases, and `removed` for what expires, may
+ * also run on the library's background thread. They may use any cache, but may not destroy the cache that calls them. `equal`
  * is the exception: it may run under a lock and must not use a cache. No callback may leave by
  * longjmp or a C++ exception. If one callback causes the next, for example when a removal stores
  * another value, they nest on the stack, about 500 bytes for each. The caller must see to it that
@@ -53,6 +53,12 @@
  * up to 8 more bytes for each entry of the limit. An empty cache takes about 2 KB, and 0.8 KB for
  * each further shard. Each thread that uses a cache adds 2.7 KB to it. The library reserves no
  * memory for values: they come from the process's malloc, and from 1 MiB on from the system.
+ *
+ * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
+ * sleeps. A value whose lifetime is over is not found any more, 10 ms later at the latest; it may be
+ * up to 4 us early. It is counted, and its memory is held, until a write or the background thread
+ * comes upon it, which is within a second unless the machine is overloaded. Where values can expire,
+ * an entry takes 16 bytes more, and 24 with `after_access`.
  *
  * COMPATIBILITY. Structures begin with their size. A later version may add members at their ends,
  * and numbers to the enumerations. A zero in a member that the caller does not know means what the
@@ -78,9 +84,10 @@ extern "C" {
 #define LARDER_VERSION 0x000100
 #define LARDER_ABI 1
 
-/* A cache, and a value in hand. */
+/* A cache, a value in hand, and a clock that is moved by hand. */
 typedef struct larder_cache larder_cache;
 typedef struct larder_value larder_value;
+typedef struct larder_clock larder_clock;
 
 /* What became of a call: one of these numbers. */
 typedef int32_t larder_status;
@@ -92,6 +99,7 @@ enum {
   LARDER_TOO_COSTLY = 3, /* not stored: costs more than the whole limit; its key has no value now */
   LARDER_TOO_SMALL = 4,  /* found, but larger than the buffer: nothing copied */
   LARDER_STOPPED = 5,    /* the visitor asked to stop */
+  LARDER_EXPIRED = 6,    /* not stored: a lifetime of 0; its key has no value now */
 
   LARDER_OUT_OF_MEMORY = -1,  /* all entries stay, except those evicted to make room */
   LARDER_BAD_ARGUMENT = -2,   /* a null pointer, a number without a meaning, or a policy
@@ -115,6 +123,9 @@ enum {
  * cost, entries of cost 0 are passed over when room for cost is needed, except for one of
  * seventeen in a row. */
 #define LARDER_COST_DEFAULT UINT64_MAX
+
+/* A lifetime without an end. So is every one above a hundred years. */
+#define LARDER_NEVER UINT64_MAX
 
 /* larder_config.mode */
 enum { LARDER_BYTES = 0, LARDER_OBJECTS = 1 };
@@ -146,7 +157,9 @@ enum {
   LARDER_CAUSE_LIMIT = 1,    /* evicted to keep a limit while another value was stored */
   LARDER_CAUSE_TRIMMED = 2,  /* evicted by a trim, or by the lowering of a limit */
   LARDER_CAUSE_REPLACED = 3, /* another value was stored for its key */
-  LARDER_CAUSE_REMOVED = 4   /* by larder_remove(), larder_remove_all(), or LARDER_TOO_COSTLY */
+  LARDER_CAUSE_REMOVED = 4,  /* by larder_remove(), larder_remove_all(), LARDER_TOO_COSTLY, or
+                                LARDER_EXPIRED */
+  LARDER_CAUSE_EXPIRED = 5   /* its lifetime was over, whatever call came upon it */
 };
 
 /* The order of larder_iterate(). */
@@ -191,10 +204,44 @@ typedef struct larder_config {
   /* In both modes: called once, when the cache is destroyed, all its values are released and no
      callback will come any more. That may be after larder_destroy() has returned. May be NULL. */
   void (*context_release)(void *context);
+  /* What expires: values this long after they were stored, and this long after they were last
+     stored or found; the earlier one counts. 0: never. */
+  uint64_t after_write;
+  uint64_t after_access;
+  /* By what part of a lifetime above an entry may expire earlier, from 0 to 1: so that what is
+     stored together does not expire together. The part depends on the key. */
+  double jitter;
+  /* 1: values can be given lifetimes, though none of the members above says so. */
+  uint32_t expires;
+  uint32_t reserved2; /* 0 */
+  /* The time of the cache, for tests; NULL: the system's. The cache retains it. With it nothing
+     leaves by time alone: calls remove what has expired. */
+  larder_clock *clock;
 } larder_config;
 
 #define LARDER_CONFIG_INIT                                                                         \
-  {sizeof(larder_config), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+  {sizeof(larder_config),                                                                          \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   NULL,                                                                                           \
+   NULL,                                                                                           \
+   NULL,                                                                                           \
+   NULL,                                                                                           \
+   NULL,                                                                                           \
+   NULL,                                                                                           \
+   NULL,                                                                                           \
+   NULL,                                                                                           \
+   NULL,                                                                                           \
+   0,                                                                                              \
+   0,                                                                                              \
+   0.0,                                                                                            \
+   0,                                                                                              \
+   0,                                                                                              \
+   NULL}
 
 /* What a cache has done since it was created. */
 typedef struct larder_statistics {
@@ -214,6 +261,7 @@ typedef struct larder_statistics {
                                values: entries, tables, what the policy remembers, and 32 bytes for
                                each value, or 48 in LARDER_OBJECTS. Without padding, what threads
                                take, and values that are only in hand */
+  uint64_t expirations;     /* LARDER_CAUSE_EXPIRED */
 } larder_statistics;
 
 /* THE LIBRARY. */
@@ -316,6 +364,44 @@ LARDER_API larder_status larder_replace(larder_cache *cache, const void *key, ui
  * Statuses: LARDER_OK, LARDER_NOT_FOUND, LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_TOO_LONG. */
 LARDER_API larder_status larder_remove(larder_cache *cache, const void *key, uint64_t key_size,
                                        larder_value **old);
+
+/* LIFETIMES. Only in caches whose configuration has one of `after_write`, `after_access`, `expires`
+ * and `clock`; LARDER_WRONG_MODE otherwise. */
+
+/* Like larder_set(), with a lifetime of its own instead of the cache's `after_write`. 0: the value
+ * is not stored, an earlier one of its key is removed, and the call returns LARDER_EXPIRED. */
+LARDER_API larder_status larder_set_for(larder_cache *cache, const void *key, uint64_t key_size,
+                                        const void *value, uint64_t value_size, uint64_t cost,
+                                        uint64_t lifetime, larder_value **old);
+
+/* Writes what is left of the lifetime of `key`'s value, if nobody uses it; LARDER_NEVER if it does
+ * not end. No use of the value. Locks one shard. O(1).
+ * Statuses: LARDER_OK, LARDER_NOT_FOUND, LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_TOO_LONG,
+ * LARDER_WRONG_MODE. */
+LARDER_API larder_status larder_get_lifetime(larder_cache *cache, const void *key,
+                                             uint64_t key_size, uint64_t *lifetime);
+
+/* Gives the value of `key` this lifetime, from now on. 0: it is removed, for LARDER_CAUSE_EXPIRED,
+ * and the call returns LARDER_EXPIRED. Otherwise as larder_get_lifetime(). */
+LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *key,
+                                             uint64_t key_size, uint64_t lifetime);
+
+/* Sets three members of the configuration, also for what is stored: it expires as if it had been
+ * stored under them, unless it was given a lifetime. O(n), in slices. LARDER_WRONG_MODE also for
+ * `after_access` if it was 0 at first and there is no `clock`; LARDER_OUT_OF_MEMORY if some entries
+ * keep their deadlines. */
+LARDER_API larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
+                                               uint64_t after_access, double jitter);
+
+/* Removes everything that has expired, and writes how much that was; `removed` may be NULL. */
+LARDER_API larder_status larder_remove_expired(larder_cache *cache, uint64_t *removed);
+
+/* A clock that stands still, at 0, until it is moved. It only moves forward, and stops after some
+ * 146 years. The last of its caches frees it after larder_clock_release().
+ * Statuses: LARDER_OK, LARDER_BAD_ARGUMENT, LARDER_OUT_OF_MEMORY. */
+LARDER_API larder_status larder_clock_create(larder_clock **clock);
+LARDER_API larder_status larder_clock_advance(larder_clock *clock, uint64_t nanoseconds);
+LARDER_API larder_status larder_clock_release(larder_clock *clock);
 
 /* THE WHOLE CACHE. Statuses: LARDER_OK, LARDER_BAD_ARGUMENT, LARDER_FOREIGN, and those below. */
 

@@ -23,7 +23,13 @@ IS(sizeof(void *) != 8 || offsetof(larder_config, value_retain) == 80);
 IS(sizeof(void *) != 8 || offsetof(larder_config, value_release) == 88);
 IS(sizeof(void *) != 8 || offsetof(larder_config, removed) == 96);
 IS(sizeof(void *) != 8 || offsetof(larder_config, context_release) == 104);
-IS(sizeof(larder_statistics) >= 104);
+IS(sizeof(void *) != 8 || offsetof(larder_config, after_write) == 112);
+IS(sizeof(void *) != 8 || offsetof(larder_config, after_access) == 120);
+IS(sizeof(void *) != 8 || offsetof(larder_config, jitter) == 128);
+IS(sizeof(void *) != 8 || offsetof(larder_config, expires) == 136);
+IS(sizeof(void *) != 8 || offsetof(larder_config, reserved2) == 140);
+IS(sizeof(void *) != 8 || offsetof(larder_config, clock) == 144);
+IS(sizeof(larder_statistics) >= 104 && offsetof(larder_statistics, expirations) == 104);
 IS(offsetof(larder_statistics, size) == 0 && offsetof(larder_statistics, hits) == 8);
 IS(offsetof(larder_statistics, misses) == 16 && offsetof(larder_statistics, insertions) == 24);
 IS(offsetof(larder_statistics, replacements) == 32 && offsetof(larder_statistics, removals) == 40);
@@ -35,7 +41,8 @@ IS(offsetof(larder_statistics, unordered_hits) == 80);
 IS(offsetof(larder_statistics, waiting) == 88 && offsetof(larder_statistics, overhead_bytes) == 96);
 
 IS(LARDER_OK == 0 && LARDER_REPLACED == 1 && LARDER_NOT_FOUND == 2 && LARDER_TOO_COSTLY == 3);
-IS(LARDER_TOO_SMALL == 4 && LARDER_STOPPED == 5 && LARDER_OUT_OF_MEMORY == -1);
+IS(LARDER_TOO_SMALL == 4 && LARDER_STOPPED == 5 && LARDER_EXPIRED == 6);
+IS(LARDER_OUT_OF_MEMORY == -1 && LARDER_NEVER == UINT64_MAX);
 IS(LARDER_BAD_ARGUMENT == -2 && LARDER_BAD_SIZE == -3 && LARDER_OUT_OF_RANGE == -4);
 IS(LARDER_TOO_LONG == -5 && LARDER_UNSUPPORTED == -6 && LARDER_WRONG_MODE == -7);
 IS(LARDER_FOREIGN == -8 && LARDER_CALLBACK_FAILED == -9);
@@ -45,7 +52,7 @@ IS(LARDER_CLOCK == 4 && LARDER_SIEVE == 5 && LARDER_S3FIFO == 6 && LARDER_TINYLF
 IS(LARDER_TWO_QUEUE == 8 && LARDER_ARC == 9 && LARDER_CHEAPEST_FIRST == 10);
 IS(LARDER_COST_AWARE == 11 && LARDER_ADAPTIVE == 12);
 IS(LARDER_CAUSE_LIMIT == 1 && LARDER_CAUSE_TRIMMED == 2);
-IS(LARDER_CAUSE_REPLACED == 3 && LARDER_CAUSE_REMOVED == 4);
+IS(LARDER_CAUSE_REPLACED == 3 && LARDER_CAUSE_REMOVED == 4 && LARDER_CAUSE_EXPIRED == 5);
 IS(LARDER_HOTTEST_FIRST == 0 && LARDER_COLDEST_FIRST == 1);
 
 /* A function whose type changed does not initialise its pointer. */
@@ -94,3 +101,21 @@ set *const sets[] = {larder_trim_to_count, larder_trim_to_cost, larder_set_count
 extern ask *const asks[];
 ask *const asks[] = {larder_get_count, larder_get_cost, larder_get_count_limit,
                      larder_get_cost_limit};
+extern status (*const set_for)(cache *, const void *, uint64_t, const void *, uint64_t, uint64_t,
+                               uint64_t, value **);
+status (*const set_for)(cache *, const void *, uint64_t, const void *, uint64_t, uint64_t, uint64_t,
+                        value **) = larder_set_for;
+extern status (*const left)(cache *, const void *, uint64_t, uint64_t *);
+status (*const left)(cache *, const void *, uint64_t, uint64_t *) = larder_get_lifetime;
+extern status (*const renew)(cache *, const void *, uint64_t, uint64_t);
+status (*const renew)(cache *, const void *, uint64_t, uint64_t) = larder_set_lifetime;
+extern status (*const rule)(cache *, uint64_t, uint64_t, double);
+status (*const rule)(cache *, uint64_t, uint64_t, double) = larder_set_expiration;
+extern ask *const expire;
+ask *const expire = larder_remove_expired;
+extern status (*const wind)(larder_clock **);
+status (*const wind)(larder_clock **) = larder_clock_create;
+extern status (*const advance)(larder_clock *, uint64_t);
+status (*const advance)(larder_clock *, uint64_t) = larder_clock_advance;
+extern status (*const stop)(larder_clock *);
+status (*const stop)(larder_clock *) = larder_clock_release;

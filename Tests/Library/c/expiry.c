@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* expiry.c — lifetimes in larder.h against a model that keeps the deadline of each key, with every
+ * policy, on a clock that is moved by hand.
+ *
+ *     expiry STEPS */
+#include "check.h"
+
+#include <larder.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEYS = 24, CAUSES = 6 };
+
+/* A step of the clock that the library keeps exactly. */
+static const uint64_t unit = 4096;
+
+typedef struct modelled {
+  bool stored;  /* until it is told that the value has left */
+  uint64_t own; /* the lifetime it was given; 0: that of the cache */
+  uint64_t written, used, hard, low, high;
+  uint64_t number;
+} modelled;
+
+/* The value of a key lives while `now` < `low`, and no longer when `now` >= `high`. In between lies
+ * what hits that come soon after each other do not extend. */
+typedef struct player {
+  larder_cache *cache;
+  larder_clock *clock;
+  uint64_t now, after_write, after_access;
+  modelled keys[KEYS];
+  uint64_t gone[CAUSES];
+  uint64_t stores;
+} player;
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t draw(uint64_t bound) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return (state * UINT64_C(0x2545f4914f6cdd1d) >> 11) % bound;
+}
+
+static uint64_t after(uint64_t moment, uint64_t lifetime) {
+  if (!lifetime || lifetime == LARDER_NEVER || moment == LARDER_NEVER) return LARDER_NEVER;
+  return moment + lifetime;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+/* A use of a key. */
+static void use(player *player, modelled *key) {
+  uint64_t soft = after(player->now, player->after_access);
+  key->used = player->now;
+  uint64_t slack = player->after_access / 64 + unit;
+  key->low = least(key->hard, soft == LARDER_NEVER ? soft : soft - slack);
+  key->high = least(key->hard, soft);
+}
+
+static void begin(player *player, modelled *key, uint64_t own) {
+  key->own = own;
+  key->written = player->now;
+  key->hard = after(player->now, own ? own : player->after_write);
+  use(player, key);
+  uint64_t soft = after(player->now, player->after_access);
+  key->low = least(key->hard, soft);
+}
+
+static void removed(void *context, larder_value *value, int32_t cause) {
+  player *player = context;
+  const void *data;
+  uint64_t size;
+  CHECK(larder_value_key(value, &data, &size) == LARDER_OK && size == 1);
+  modelled *key = &player->keys[*(const unsigned char *)data];
+  CHECK(larder_value_data(value, &data, &size) == LARDER_OK && size == sizeof key->number);
+  CHECK(cause > 0 && cause < CAUSES);
+  player->gone[cause]++;
+  /* Nothing expires early. */
+  if (cause == LARDER_CAUSE_EXPIRED && memcmp(data, &key->number, size) == 0) {
+    CHECK(key->stored && player->now >= key->low);
+    key->stored = false;
+  }
+}
+
+/* Holds an answer against the model: whether the key has a value. */
+static bool agrees(player *player, modelled *key, bool found) {
+  if (!key->stored || player->now >= key->high) return !found;
+  return found || player->now >= key->low;
+}
+
+static void look(player *player, unsigned char name, uint64_t kind) {
+  modelled *key = &player->keys[name];
+  larder_status status;
+  if (kind == 0) {
+    status = larder_contains(player->cache, &name, 1);
+  } else if (kind == 1) {
+    uint64_t number = 0, size;
+    status = larder_read(player->cache, &name, 1, &number, sizeof number, &size);
+    CHECK(status != LARDER_OK || number == key->number);
+  } else {
+    larder_value *value;
+    const void *data = NULL;
+    status = (kind == 2 ? larder_peek : larder_get)(player->cache, &name, 1, &value);
+    if (value) larder_value_data(value, &data, NULL);
+    CHECK(!data || memcmp(data, &key->number, sizeof key->number) == 0);
+    if (value) larder_value_release(value);
+  }
+  CHECK(agrees(player, key, status == LARDER_OK));
+  if (status == LARDER_OK && kind % 2 == 1) use(player, key);
+}
+
+static void store(player *player, unsigned char name, uint64_t kind, uint64_t own) {
+  modelled *key = &player->keys[name], before = *key;
+  uint64_t number = ++player->stores;
+  larder_value *old = NULL;
+  uint64_t expired = player->gone[LARDER_CAUSE_EXPIRED];
+  larder_status status;
+  if (kind == 0) {
+    status = larder_set(player->cache, &name, 1, &number, sizeof number, 1, &old);
+  } else if (kind == 1) {
+    status = larder_replace(player->cache, &name, 1, &number, sizeof number, 1, &old);
+  } else {
+    status = larder_set_for(player->cache, &name, 1, &number, sizeof number, 1, own, &old);
+  }
+  if (old) {
+    const void *data;
+    CHECK(larder_value_data(old, &data, NULL) == LARDER_OK);
+    CHECK(memcmp(data, &before.number, sizeof number) == 0);
+    CHECK(larder_value_release(old) == LARDER_OK);
+  }
+  if (kind == 2 && !own) {
+    CHECK(status == LARDER_EXPIRED && agrees(player, &before, old));
+    CHECK(old || !before.stored || player->gone[LARDER_CAUSE_EXPIRED] > expired);
+    key->stored = false;
+    return;
+  }
+  CHECK(status == LARDER_OK || status == (kind == 1 ? LARDER_NOT_FOUND : LARDER_REPLACED) ||
+        status == LARDER_REPLACED);
+  CHECK((old != NULL) == (status == LARDER_REPLACED));
+  CHECK(agrees(player, &before, status == LARDER_REPLACED));
+  if (kind == 1 && status != LARDER_REPLACED) return;
+  key->stored = true;
+  key->number = number;
+  begin(player, key, kind == 2 ? own : 0);
+}
+
+static void take(player *player, unsigned char name) {
+  modelled *key = &player->keys[name], before = *key;
+  larder_value *old;
+  larder_status status = larder_remove(player->cache, &name, 1, &old);
+  CHECK((status == LARDER_OK) == (old != NULL) && agrees(player, &before, old));
+  if (old) larder_value_release(old);
+  key->stored = false;
+}
+
+static void ask(player *player, unsigned char name) {
+  modelled *key = &player->keys[name];
+  uint64_t left = 0;
+  larder_status status = larder_get_lifetime(player->cache, &name, 1, &left);
+  CHECK(agrees(player, key, status == LARDER_OK));
+  if (status != LARDER_OK) return;
+  if (key->high == LARDER_NEVER) {
+    CHECK(left == LARDER_NEVER);
+  } else {
+    CHECK(player->now + left >= key->low && player->now + left <= key->high);
+  }
+}
+
+static void renew(player *player, unsigned char name, uint64_t lifetime) {
+  modelled *key = &player->keys[name], before = *key;
+  if (!lifetime) key->low = player->now;
+  larder_status status = larder_set_lifetime(player->cache, &name, 1, lifetime);
+  CHECK(agrees(player, &before, status != LARDER_NOT_FOUND));
+  if (status == LARDER_NOT_FOUND) return;
+  CHECK(status == (lifetime ? LARDER_OK : LARDER_EXPIRED));
+  if (!lifetime) {
+    CHECK(!key->stored);
+    return;
+  }
+  begin(player, key, lifetime);
+}
+
+/* Another rule for what goes by that of the cache. What has expired stays so. */
+static void change(player *player, uint64_t after_write, uint64_t after_access) {
+  for (int i = 0; i < KEYS; i++) {
+    modelled *key = &player->keys[i];
+    if (player->now >= key->high) continue;
+    bool doubt = player->now >= key->low;
+    /* Of what had no end, the moment of storing is known to two ticks. */
+    if (key->hard == LARDER_NEVER) key->written -= key->written % (2 * unit);
+    if (!key->own) key->hard = after(key->written, after_write);
+    /* The last use is known only if there was an idle lifetime, and not after `hard`. */
+    key->low = doubt ? 0 : least(key->hard, after(key->written, after_access));
+    /* When a value with a lifetime of its own was stored is known only roughly. */
+    uint64_t used = key->own ? player->now : key->used;
+    if (key->own && after_access) key->low = 0;
+    key->high = least(key->hard, after(used, after_access));
+  }
+  player->after_write = after_write;
+  player->after_access = after_access;
+  CHECK(larder_set_expiration(player->cache, after_write, after_access, 0) == LARDER_OK);
+}
+
+static int32_t count_listed(void *context, larder_value *value) {
+  (void)value;
+  ++*(uint64_t *)context;
+  return 0;
+}
+
+static void list(player *player) {
+  uint64_t listed = 0, surely = 0, maybe = 0;
+  CHECK(larder_iterate(player->cache, LARDER_HOTTEST_FIRST, count_listed, &listed) == LARDER_OK);
+  for (int i = 0; i < KEYS; i++) {
+    surely += player->keys[i].stored && player->now < player->keys[i].low;
+    maybe += player->keys[i].stored && player->now < player->keys[i].high;
+  }
+  CHECK(listed >= surely && listed <= maybe);
+}
+
+static void sweep(player *player) {
+  uint64_t before = player->gone[LARDER_CAUSE_EXPIRED], told, count, live = 0;
+  CHECK(larder_remove_expired(player->cache, &told) == LARDER_OK);
+  CHECK(player->gone[LARDER_CAUSE_EXPIRED] - before == told);
+  CHECK(larder_get_count(player->cache, &count) == LARDER_OK);
+  for (int i = 0; i < KEYS; i++) {
+    live += player->keys[i].stored;
+    CHECK(!player->keys[i].stored || player->now < player->keys[i].high);
+  }
+  CHECK(count == live);
+}
+
+static uint64_t draw_lifetime(void) {
+  static const uint64_t most[] = {1, 40, 2000, 1u << 20, UINT64_C(1) << 40};
+  switch (draw(12)) {
+  case 0:
+    return 0;
+  case 1:
+    return LARDER_NEVER;
+  default:
+    return (1 + draw(most[draw(5)])) * unit;
+  }
+}
+
+static void step(player *player) {
+  unsigned char name = (unsigned char)draw(KEYS);
+  uint64_t kind = draw(40);
+  if (kind < 14) {
+    look(player, name, draw(4));
+  } else if (kind < 24) {
+    store(player, name, draw(3), draw_lifetime());
+  } else if (kind < 26) {
+    take(player, name);
+  } else if (kind < 29) {
+    ask(player, name);
+  } else if (kind < 32) {
+    renew(player, name, draw_lifetime());
+  } else if (kind < 38) {
+    uint64_t more = draw(8) ? draw(2000) * unit : draw(UINT64_C(1) << 40) * unit;
+    CHECK(larder_clock_advance(player->clock, more) == LARDER_OK);
+    player->now += more;
+  } else if (kind == 38) {
+    list(player);
+  } else if (draw(3)) {
+    sweep(player);
+  } else {
+    change(player, draw(2) * draw(3000) * unit, draw(2) * draw(3000) * unit);
+  }
+}
+
+static void play(uint32_t policy, uint64_t steps) {
+  static player player;
+  memset(&player, 0, sizeof player);
+  CHECK(larder_clock_create(&player.clock) == LARDER_OK);
+  larder_config config = LARDER_CONFIG_INIT;
+  config.policy = policy;
+  config.count_limit = config.cost_limit = LARDER_LIMIT_MOST;
+  config.context = &player;
+  config.removed = removed;
+  config.clock = player.clock;
+  CHECK(larder_create(&config, &player.cache) == LARDER_OK);
+  /* Below half of the clock's range, where it would stop. */
+  for (uint64_t i = 0; i < steps && player.now < UINT64_C(1) << 61; i++) step(&player);
+  sweep(&player);
+  larder_statistics statistics = {.size = sizeof statistics};
+  CHECK(larder_get_statistics(player.cache, &statistics) == LARDER_OK);
+  CHECK(statistics.expirations == player.gone[LARDER_CAUSE_EXPIRED]);
+  CHECK(statistics.removals == player.gone[LARDER_CAUSE_REMOVED]);
+  CHECK(statistics.expirations && !player.gone[LARDER_CAUSE_LIMIT]);
+  /* The cache keeps the clock. */
+  CHECK(larder_clock_release(player.clock) == LARDER_OK);
+  CHECK(larder_contains(player.cache, "", 1) != LARDER_FOREIGN);
+  CHECK(larder_destroy(player.cache) == LARDER_OK);
+}
+
+int main(int count, char **arguments) {
+  CHECK(count == 2);
+  uint64_t steps = strtoull(arguments[1], NULL, 10);
+  for (uint32_t policy = LARDER_DEFAULT; policy <= LARDER_ADAPTIVE; policy++) {
+    if (larder_supports_policy(policy) == LARDER_OK) play(policy, steps);
+  }
+  return 0;
+}

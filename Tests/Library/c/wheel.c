@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wheel.c — the timing wheel of a shard against an oracle that compares every deadline.
+ *
+ * Entries are added, renewed, removed and hit at random, and the clock moves on by a nanosecond up
+ * to ten years. After each move all that is due is taken out: nothing early, nothing late.
+ *
+ *     wheel STEPS
+ *
+ * Compiled with the library's private headers. */
+#include "check.h"
+#include "lrd_timer.h"
+
+#include <stdlib.h>
+
+enum { ENTRIES = 192 };
+
+static const uint64_t year = (uint64_t)366 * 86400 * 1000000000u;
+
+typedef struct modelled {
+  uint32_t id;
+  uint64_t deadline; /* in ticks; 0: free */
+  uint64_t since;    /* the turn of the wheel when it was linked in the past: due then */
+} modelled;
+
+typedef struct bench {
+  lrd_pool pool;
+  lrd_manual_clock *clock;
+  lrd_timer *timer;
+  modelled entries[ENTRIES];
+  uint64_t live;
+  uint64_t taken;
+} bench;
+
+static uint64_t state = 1;
+
+static uint64_t draw(uint64_t bound) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return (state * UINT64_C(0x2545f4914f6cdd1d) >> 11) % bound;
+}
+
+/* A length whose logarithm is uniform, from 1 ns up to `most`. */
+static uint64_t draw_length(uint64_t most) {
+  uint64_t length = (uint64_t)1 << draw(60);
+  length += draw(length);
+  return length < most ? length : most;
+}
+
+static lrd_entry *entry_at(bench *bench, uint32_t id) {
+  return lrd_pool_entry(&bench->pool, id);
+}
+
+static uint64_t tick(bench *bench) {
+  return lrd_timer_tick(bench->timer);
+}
+
+/* The deadline that a lifetime comes to, by the rules of lrd_timer.h alone. */
+static uint64_t deadline_of(bench *bench, uint64_t lifetime) {
+  uint64_t now = lrd_now(bench->clock) >> LRD_TICK_SHIFT;
+  uint64_t ticks = lifetime >> LRD_TICK_SHIFT;
+  if (!ticks) ticks = 1;
+  if (lifetime > 100 * year || now + ticks >= LRD_FOREVER) return UINT64_MAX;
+  return now + ticks;
+}
+
+static void add(bench *bench, modelled *slot, uint64_t lifetime) {
+  lrd_entry *entry = entry_at(bench, slot->id);
+  lrd_entry_describe(entry, draw(UINT64_MAX), 0);
+  entry->fields = LRD_IS_TIMED;
+  lrd_entry_time_open(entry, LRD_LIFETIME_OWN, lrd_ticks_of(lifetime));
+  slot->deadline = deadline_of(bench, lifetime);
+  bench->live++;
+  lrd_timer_add(bench->timer, &bench->pool, entry, slot->id);
+}
+
+static void drop(bench *bench, modelled *slot) {
+  CHECK(lrd_wheel_remove(&bench->timer->wheel, &bench->pool, entry_at(bench, slot->id)) ==
+        slot->id);
+  slot->deadline = slot->since = 0;
+  bench->live--;
+}
+
+/* What a hit does in a cache with an idle lifetime: the wheel is not told. */
+static void hit(bench *bench, modelled *slot) {
+  if (slot->deadline == UINT64_MAX) return;
+  uint64_t more = draw_length(year) >> LRD_TICK_SHIFT;
+  if (slot->deadline + more >= LRD_FOREVER) return;
+  slot->deadline += more;
+  LRD_STORE(&lrd_entry_time(entry_at(bench, slot->id))->word, slot->deadline << LRD_WORD_SHIFT);
+}
+
+/* A change of the rule can put a deadline into the past. */
+static void pass(bench *bench, modelled *slot) {
+  lrd_entry *entry = entry_at(bench, slot->id);
+  CHECK(lrd_wheel_remove(&bench->timer->wheel, &bench->pool, entry) == slot->id);
+  slot->deadline = 1 + draw(tick(bench) + 1);
+  slot->since = bench->timer->wheel.turn;
+  LRD_STORE(&lrd_entry_time(entry)->word, slot->deadline << LRD_WORD_SHIFT);
+  lrd_wheel_add(&bench->timer->wheel, &bench->pool, entry, slot->id);
+}
+
+static modelled *slot_of(bench *bench, uint32_t id) {
+  for (int i = 0; i < ENTRIES; i++) {
+    if (bench->entries[i].id == id) return &bench->entries[i];
+  }
+  CHECK(false);
+  return NULL;
+}
+
+/* Takes out all that is due, and holds it against the deadlines. */
+static void take_due(bench *bench, bool exact) {
+  lrd_wheel *wheel = &bench->timer->wheel;
+  uint64_t now = tick(bench), next = lrd_wheel_next(wheel);
+  /* Who comes when `next` says is never late. */
+  for (int i = 0; i < ENTRIES; i++) {
+    uint64_t deadline = bench->entries[i].deadline;
+    if (!deadline || deadline == UINT64_MAX) continue;
+    uint64_t due = ((deadline >> LRD_TURN_SHIFT) + 1) << LRD_TURN_SHIFT;
+    CHECK(next <= due || due <= wheel->turn << LRD_TURN_SHIFT);
+  }
+  uint64_t steps = 0, most = (bench->live + 1) * (2 * LRD_WHEEL_LEVELS + 2);
+  uint32_t id;
+  for (lrd_turn turn; (turn = lrd_wheel_step(wheel, &bench->pool, now, exact, &id));) {
+    CHECK(++steps <= most);
+    if (turn == LRD_TURN_MOVED) continue;
+    modelled *slot = slot_of(bench, id);
+    CHECK(slot->deadline && slot->deadline <= now);
+    drop(bench, slot);
+    bench->taken++;
+  }
+  for (int i = 0; i < ENTRIES; i++) {
+    uint64_t deadline = bench->entries[i].deadline;
+    if (!deadline) continue;
+    uint64_t turn = deadline >> LRD_TURN_SHIFT, since = bench->entries[i].since;
+    CHECK(exact ? deadline > now : (turn > since ? turn : since) >= now >> LRD_TURN_SHIFT);
+    uint64_t limit = lrd_limit_at(now);
+    CHECK(lrd_timer_is_over(&bench->pool, entry_at(bench, bench->entries[i].id), limit) ==
+          (deadline <= now));
+  }
+}
+
+static void open_timer(bench *bench) {
+  lrd_rule rule = {.after_write = LRD_FOREVER, .after_access = LRD_FOREVER};
+  bench->clock = lrd_manual_clock_create();
+  CHECK(bench->clock);
+  bench->timer = lrd_timer_create(bench->clock, &rule);
+  CHECK(bench->timer);
+}
+
+static void close_timer(bench *bench) {
+  for (int i = 0; i < ENTRIES; i++) {
+    if (bench->entries[i].deadline) drop(bench, &bench->entries[i]);
+  }
+  CHECK(!bench->live && lrd_wheel_next(&bench->timer->wheel) == LRD_FOREVER);
+  lrd_timer_destroy(bench->timer);
+  lrd_manual_clock_release(bench->clock);
+}
+
+static void step(bench *bench) {
+  modelled *slot = &bench->entries[draw(ENTRIES)];
+  uint64_t kind = draw(8);
+  if (kind < 2) {
+    lrd_manual_clock_advance(bench->clock, draw_length(10 * year));
+    take_due(bench, draw(2));
+  } else if (!slot->deadline) {
+    /* Some never expire. */
+    add(bench, slot, draw(50) ? draw_length(UINT64_MAX) : LRD_NEVER);
+  } else if (kind < 5) {
+    uint64_t lifetime = draw_length(UINT64_MAX);
+    slot->deadline = deadline_of(bench, lifetime);
+    lrd_timer_renew(bench->timer, &bench->pool, entry_at(bench, slot->id), lrd_ticks_of(lifetime));
+  } else if (!draw(8)) {
+    pass(bench, slot);
+  } else if (kind < 7) {
+    hit(bench, slot);
+  } else {
+    drop(bench, slot);
+  }
+}
+
+/* One entry that is due in an hour takes few visits, and one that never is takes none. */
+static void check_visits(bench *bench) {
+  open_timer(bench);
+  add(bench, &bench->entries[0], LRD_NEVER);
+  CHECK(lrd_wheel_next(&bench->timer->wheel) == LRD_FOREVER);
+  add(bench, &bench->entries[1], (uint64_t)3600 * 1000000000u);
+  int visits = 0;
+  for (; bench->live == 2; visits++) {
+    uint64_t next = lrd_wheel_next(&bench->timer->wheel);
+    CHECK(next > tick(bench) && next < LRD_FOREVER);
+    lrd_manual_clock_advance(bench->clock, (next - tick(bench)) << LRD_TICK_SHIFT);
+    take_due(bench, false);
+  }
+  CHECK(visits > 1 && visits <= LRD_WHEEL_LEVELS + 1);
+  close_timer(bench);
+}
+
+/* Times at the end of 64 bits neither wrap nor end anything. */
+static void check_ends(bench *bench) {
+  open_timer(bench);
+  add(bench, &bench->entries[0], LRD_NEVER);
+  add(bench, &bench->entries[1], 100 * year);
+  lrd_manual_clock_advance(bench->clock, UINT64_MAX);
+  lrd_manual_clock_advance(bench->clock, UINT64_MAX);
+  add(bench, &bench->entries[2], 1);
+  add(bench, &bench->entries[3], LRD_NEVER);
+  take_due(bench, true);
+  CHECK(bench->live == 3 && !bench->entries[1].deadline);
+  close_timer(bench);
+}
+
+int main(int count, char **arguments) {
+  CHECK(count == 2);
+  uint64_t steps = strtoull(arguments[1], NULL, 10);
+  static bench bench;
+  lrd_platform_start();
+  lrd_layout layout = {.bytes = 32, .alignment = 8, .timed = true};
+  CHECK(lrd_pool_open(&bench.pool, layout));
+  for (int i = 0; i < ENTRIES; i++) {
+    CHECK(lrd_pool_take(&bench.pool, &bench.entries[i].id, 1) == 1);
+  }
+  check_visits(&bench);
+  check_ends(&bench);
+  open_timer(&bench);
+  for (uint64_t i = 0; i < steps; i++) {
+    if (lrd_now(bench.clock) > 130 * year) {
+      close_timer(&bench);
+      open_timer(&bench);
+    }
+    step(&bench);
+    if (i % 1024 == 0) CHECK(lrd_wheel_check(&bench.timer->wheel, &bench.pool) == bench.live);
+  }
+  close_timer(&bench);
+  CHECK(bench.taken > steps / 100);
+  lrd_pool_close(&bench.pool);
+  return 0;
+}
