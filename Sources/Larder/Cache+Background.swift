@@ -64,6 +64,14 @@ extension Cache {
       cache.trimOldest(toCost: cost, file: file, line: line)
     }
 
+    /// Evicts the entries stored longer ago: ``Cache/trim(toAge:)``.
+    @concurrent public func trim(toAge age: Duration) async { cache.trim(toAge: age) }
+
+    /// Removes the entries that have expired: ``Cache/removeExpired()``.
+    @concurrent @discardableResult public func removeExpired() async -> Int {
+      cache.removeExpired()
+    }
+
     /// Destroys removed entries that wait for it: ``Cache/reclaim()``.
     @concurrent public func reclaim() async { cache.reclaim() }
   }

@@ -13,16 +13,31 @@ extension Cache {
   @inlinable
   public func values(forKeys keys: [Key]) -> [Value?] {
     guard let lane = lrd_lane_current(core), lrd_loans_left(lane) > 0 else {
+      return valuesSlowly(keys)
+    }
+    return values(keys, lane, expire: false)
+  }
+
+  /// ``values(forKeys:)`` of a cache whose entries expire, and where there is no lane or no loan.
+  @inlinable @inline(never)
+  func valuesSlowly(_ keys: [Key]) -> [Value?] {
+    guard let lane = lrd_lane_timed(core), lrd_loans_left(lane) > 0 else {
       return keys.map(value(forKey:))
     }
-    return [Value?](unsafeUninitializedCapacity: keys.count) { values, count in
+    return values(keys, lane, expire: true)
+  }
+
+  /// `expire`: whether values do; a constant where this is inlined.
+  @inlinable @inline(__always)
+  func values(_ keys: [Key], _ lane: OpaquePointer, expire: Bool) -> [Value?] {
+    [Value?](unsafeUninitializedCapacity: keys.count) { values, count in
       withUnsafeTemporaryAllocation(of: Candidate.self, capacity: batchWidth) { candidates in
         while count < keys.count {
           let width = Swift.min(batchWidth, lrd_loans_left(lane), keys.count - count)
           let group = UnsafeMutableBufferPointer(rebasing: candidates[..<width])
           let results = values.baseAddress! + count
           let loans = find(keys, from: count, group, lane)
-          note(keys, from: count, group, lane, results)
+          note(keys, from: count, group, lane, results, expire: expire)
           for index in 0..<width {
             guard let entry = group[index].entry else { continue }
             (results + index).initialize(to: entry.value(of: Layout.self).pointee)
@@ -69,7 +84,7 @@ extension Cache {
   @inlinable @inline(__always)
   func note(
     _ keys: [Key], from start: Int, _ group: UnsafeMutableBufferPointer<Candidate>,
-    _ lane: OpaquePointer, _ results: UnsafeMutablePointer<Value?>
+    _ lane: OpaquePointer, _ results: UnsafeMutablePointer<Value?>, expire: Bool
   ) {
     let applied = lrd_lane_applied(lane)
     for index in 0..<group.count {
@@ -82,6 +97,12 @@ extension Cache {
       guard hasKey(entry, keys[start + index], hash) else {
         group[index].entry = nil
         (results + index).initialize(to: valueSlowly(keys[start + index], hash))
+        continue
+      }
+      if expire && !lrd_entry_lives(core, lane, entry) {
+        group[index].entry = nil
+        lrd_miss(core, lane, hash)
+        (results + index).initialize(to: nil)
         continue
       }
       lrd_lane_found_at(lane, applied)

@@ -11,7 +11,7 @@ extension Cache {
     let entry: StoredEntry?
     var value: Value?
     let hash: UInt64
-    let cost: Int?
+    let kept: Kept
     /// The lane that has the entry on loan.
     let lane: OpaquePointer?
     /// What the shard had unlinked, ever.
@@ -31,7 +31,8 @@ extension Cache {
       let result = try body(&value)
       if let value = value.take() {
         let cost = cost(value)
-        let outcome = store(value, key, cost ?? found.cost) { old, tookOut in
+        let outcome = store(value, key, cost ?? found.kept.cost, lifetime: found.kept.lifetime) {
+          old, tookOut in
           old == nil && tookOut || isStill(found, old)
         }
         if let outcome { return (result, outcome) }
@@ -48,12 +49,12 @@ extension Cache {
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, lane, shard)
     defer { lrd_shard_leave(core, shard) }
-    let entry = findLocked(key, hash, shard)
-    lrd_note_locked(core, lane, shard, entry, hash)
-    let kept = extras?.cost == nil ? entry.map { Int(clamping: lrd_entry_cost($0)) } : nil
+    let entry = findLivingLocked(key, hash, shard)
+    noteLocked(entry, hash, shard, lane)
+    let kept = entry.map { whatToKeep(of: $0) } ?? Kept()
     let isLent = entry.map { lrd_lend_locked(lane, shard, $0) } ?? false
     return Found(
-      entry: entry, value: entry?.value(of: Layout.self).pointee, hash: hash, cost: kept,
+      entry: entry, value: entry?.value(of: Layout.self).pointee, hash: hash, kept: kept,
       lane: isLent ? lane : nil, unlinked: lrd_shard_unlinked_locked(shard))
   }
 
@@ -73,17 +74,24 @@ extension Cache {
 
   /// Stores a value if `isWanted` says so of what is in its place; see `Storage`. `nil` if not.
   func store(
-    _ value: consuming Value, _ key: Key, _ cost: Int?, outdates: Bool = true,
+    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: UInt64? = nil,
+    outdates: Bool = true,
     if isWanted: (StoredEntry?, _ tookOut: Bool) -> Bool
   ) -> InsertionOutcome? {
     withoutActuallyEscaping(isWanted) { isWanted in
       if let extras {
         return storeIfWanted(
-          copy value, key, cost, replaced: nil, with: extras, outdates: outdates, isWanted)
+          copy value, key, cost, lifetime: lifetime, replaced: nil, with: extras,
+          outdates: outdates, isWanted)
       }
       var storage = Storage(
         moment: 0, ages: nil, lends: false, outdates: outdates, isWanted: isWanted)
-      let outcome = storePlainly(copy value, key, cost, replaced: nil, with: &storage)
+      let outcome =
+        if let lifetime {
+          storeTimed(copy value, key, cost, lifetime, replaced: nil, with: &storage)
+        } else {
+          storePlainly(copy value, key, cost, replaced: nil, with: &storage)
+        }
       return storage.gaveUp ? nil : outcome
     }
   }

@@ -12,8 +12,9 @@ extension Cache {
   }
 
   /// The same, or `nil` if `isWanted` says under the shard's lock that the value is not wanted.
+  /// `givenLifetime`: one of the entry's own.
   func storeIfWanted(
-    _ value: consuming Value, _ key: Key, _ givenCost: Int?,
+    _ value: consuming Value, _ key: Key, _ givenCost: Int?, lifetime givenLifetime: UInt64? = nil,
     replaced: UnsafeMutablePointer<Value?>?, with extras: Extras<Key, Value>,
     outdates: Bool = true, _ isWanted: ((_ old: StoredEntry?, _ tookOut: Bool) -> Bool)? = nil
   ) -> InsertionOutcome? {
@@ -22,7 +23,9 @@ extension Cache {
     require(
       cost >= 0, "the cost function must not return a negative cost",
       file: extras.place.file, line: extras.place.line)
+    let lifetime = givenLifetime ?? extras.lifetime?(key, value)?.lifetime
     let hash = hasher.hash(key)
+    expireFirst(for: key, cost, with: extras)
     extras.watermarks?.willInsert(key, into: self, cost: cost)
     if let shouldEvict = extras.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }
     var copy: Value?
@@ -32,7 +35,12 @@ extension Cache {
       lends: isShown && canLend, outdates: outdates, isWanted: isWanted)
     if isShown && !storage.lends { copy = copy value }
     extras.groups?.willStore(key)
-    let outcome = storePlainly(consume value, key, cost, replaced: replaced, with: &storage)
+    let outcome =
+      if let lifetime {
+        storeTimed(consume value, key, cost, lifetime, replaced: replaced, with: &storage)
+      } else {
+        storePlainly(consume value, key, cost, replaced: replaced, with: &storage)
+      }
     extras.secondChance?.didWrite(hash)
     if outcome.isStored {
       didStore(key, hash, with: extras)

@@ -48,8 +48,8 @@ extension Cache {
 
   /// Asks `judge` about an entry and carries out the verdict if the entry is still stored.
   ///
-  /// `find` runs under the shard's lock and chooses the entry; `judge` runs without a lock. Returns
-  /// whether the entry was removed.
+  /// `find` runs under the shard's lock and chooses the entry, which is passed over if it has
+  /// expired; `judge` runs without a lock. Returns whether the entry was removed.
   ///
   /// `judge` sees the value on loan, not as a copy. A copy might become the last reference and die
   /// here, although the cache releases its values elsewhere. Only a thread that has all its loans
@@ -61,7 +61,7 @@ extension Cache {
   ) throws(Failure) -> Bool {
     let lane = lrd_lane_attach(core)
     lrd_shard_enter(core, lane, shard)
-    guard let entry = find(shard) else {
+    guard let entry = find(shard), !lrd_entry_is_expired_locked(core, shard, entry) else {
       lrd_shard_leave(core, shard)
       return false
     }

@@ -68,7 +68,13 @@ extension Cache {
 
   @usableFromInline @inline(never)
   func report(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64) {
-    var next = garbage.removed.head
+    show(garbage.removed.head, since: moment)
+    lrd_garbage_retire(core, &garbage)
+  }
+
+  /// Shows a chain of removed entries to the features that care, and to the observers.
+  func show(_ first: UnsafeMutablePointer<lrd_entry>?, since moment: UInt64) {
+    var next = first
     let others = added.load()?.all ?? []
     while let entry = next {
       let key = entry.key(of: Layout.self)
@@ -77,12 +83,13 @@ extension Cache {
       let cause = RemovalCause(state: lrd_entry_get_state(entry))
       if let extras, extras.watchesRemovals {
         extras.didLeave(
-          key.pointee, hasher.hash(key.pointee), value.pointee, cost, cause, since: moment)
+          key.pointee, hasher.hash(key.pointee), value.pointee, cost,
+          lrd_cache_is_timed(core) ? lrd_entry_timing(core, entry) : lrd_timing(), cause,
+          since: moment)
       }
       observer?(key.pointee, value.pointee, cost, cause)
       for other in others { other.observer(self, key.pointee, value.pointee, cost, cause) }
       next = lrd_garbage_after(core, entry)
     }
-    lrd_garbage_retire(core, &garbage)
   }
 }

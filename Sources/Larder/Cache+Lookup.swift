@@ -61,8 +61,9 @@ extension Cache {
         return try body(entry.value(of: Layout.self).pointee)
       }
       lrd_loan_end(lane)
+      return try withCopy(key, hash, body)
     }
-    return try withCopy(key, hash, body)
+    return try withValueSlowly(key, hash, body)
   }
 
   /// ``withValue(forKey:_:)`` for a thread that can get no loan.

@@ -93,6 +93,7 @@ extension Cache {
   /// Evicts entries, lowest rank first, until `isDone`, but no more than there are now. Entries
   /// without a rank stay.
   private func trim(by rank: (StoredEntry) -> UInt64?, until isDone: () -> Bool) {
+    expire(until: isDone)
     var allowance = count
     while !isDone() && allowance > 0 {
       var evicted = 0

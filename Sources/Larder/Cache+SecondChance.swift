@@ -7,10 +7,10 @@ extension Cache {
   ///
   /// If ``value(forKey:)`` would miss, this call looks among the objects evicted most recently, to
   /// which the cache keeps weak references (``Options/secondChances``). If the object is alive, the
-  /// call stores it again with its earlier cost and returns it. If there is neither, it returns
-  /// `nil`.
+  /// call stores it again with its earlier cost and deadline and returns it. If there is neither, it
+  /// returns `nil`.
   ///
-  /// A value never comes back once it was replaced, once it was removed by name or by a
+  /// A value never comes back once it has expired, once it was replaced, once it was removed by name or by a
   /// `removeAll`, or if it was evicted before such a call. The call may miss an evicted object that
   /// is alive if another thread wrote to the cache at the moment of its eviction.
   ///
@@ -23,6 +23,12 @@ extension Cache {
     guard let extras, let secondChance = extras.secondChance else { return nil }
     let hash = hasher.hash(key)
     guard var found = secondChance.find(key, hash) else { return nil }
+    if lrd_cache_is_timed(core) && lrd_timing_is_expired(core, found.timing) {
+      secondChance.forget(key, hash, since: found.stamp)
+      drop(&found.value)
+      return nil
+    }
+    expireFirst(for: key, found.cost, with: extras)
     extras.watermarks?.willInsert(key, into: self, cost: found.cost)
     if let shouldEvict = extras.shouldEvict { makeRoom(for: key, found.cost, asking: shouldEvict) }
     return restore(&found, key, hash, with: extras)
@@ -38,10 +44,19 @@ extension Cache {
     let secondChance = extras.secondChance!
     let stamp = found.stamp
     let lane = lrd_lane_attach(core)
-    guard let entry = lrd_slot_take(core, lane, UInt64(found.cost)) else { return found.value }
+    let cost = UInt64(found.cost)
+    let isTimed = lrd_cache_is_timed(core)
+    guard
+      let entry = isTimed
+        ? lrd_slot_take_timed(core, lane, cost) : lrd_slot_take(core, lane, cost)
+    else { return found.value }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: found.value!)
-    lrd_entry_describe(entry, hash, UInt64(found.cost))
+    if isTimed {
+      lrd_entry_describe_as(core, entry, hash, cost, found.timing)
+    } else {
+      lrd_entry_describe(entry, hash, cost)
+    }
     var storage = Storage(
       moment: secondChance.moment(), ages: extras.ages, lends: false,
       outdates: false, isWanted: { old, _ in old == nil && secondChance.isCurrent(stamp, hash) })

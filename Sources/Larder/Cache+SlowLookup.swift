@@ -7,7 +7,7 @@ extension Cache {
   /// used lately; systems without membarrier; entries with the same tag; and everything that needs
   /// the lock.
   @inlinable @inline(never)
-  func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
+  func valueBySearch(_ key: Key, _ hash: UInt64) -> Value? {
     guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }
     guard let entry = lrd_find_slow(core, lane, hash) else {
       lrd_miss(core, lane, hash)
@@ -16,6 +16,11 @@ extension Cache {
     guard matches(entry, key, hash, lane) else {
       lrd_loan_end(lane)
       return valueUnderLock(key, hash, lane)
+    }
+    guard !lrd_cache_is_timed(core) || lrd_entry_lives(core, lane, entry) else {
+      lrd_loan_end(lane)
+      lrd_miss(core, lane, hash)
+      return nil
     }
     let value = entry.value(of: Layout.self).pointee
     lrd_hit(core, lane, entry, hash)
@@ -29,28 +34,42 @@ extension Cache {
   func valueUnderLock(_ key: Key, _ hash: UInt64, _ lane: OpaquePointer?) -> Value? {
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, lane, shard)
-    let entry = findLocked(key, hash, shard)
+    let entry = findLivingLocked(key, hash, shard)
     let value = entry?.value(of: Layout.self).pointee
-    lrd_note_locked(core, lane, shard, entry, hash)
+    noteLocked(entry, hash, shard, lane)
     lrd_shard_leave(core, shard)
     return value
   }
 
-  /// Looks up what `peek` leaves, as ``valueSlowly(_:_:)`` does for lookups.
+  /// Counts a lookup made under the lock: a use of `entry`, or a miss.
+  func noteLocked(
+    _ entry: StoredEntry?, _ hash: UInt64, _ shard: OpaquePointer, _ lane: OpaquePointer?
+  ) {
+    lrd_note_locked(core, lane, shard, entry, hash)
+    if let entry, let lane, lrd_cache_is_timed(core) { _ = lrd_entry_lives(core, lane, entry) }
+  }
+
+  /// Looks up what `peek` leaves, as ``valueBySearch(_:_:)`` does for lookups.
   @usableFromInline @inline(never)
   func peekSlowly(_ key: Key, _ hash: UInt64) -> Value? {
     if let lane = lrd_lane_attach(core) {
       guard let entry = lrd_find_slow(core, lane, hash) else { return nil }
       let found = matches(entry, key, hash, lane)
-      let value = found ? entry.value(of: Layout.self).pointee : nil
+      let lives = found && livesStill(entry, lane)
+      let value = lives ? entry.value(of: Layout.self).pointee : nil
       lrd_loan_end(lane)
       if found { return value }
     }
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, nil, shard)
-    let value = findLocked(key, hash, shard)?.value(of: Layout.self).pointee
+    let value = findLivingLocked(key, hash, shard)?.value(of: Layout.self).pointee
     lrd_shard_leave(core, shard)
     return value
+  }
+
+  /// Whether an entry just found has not expired. Asking is no use of it.
+  private func livesStill(_ entry: StoredEntry, _ lane: OpaquePointer) -> Bool {
+    !lrd_cache_is_timed(core) || lrd_entry_lives_still(core, lane, entry)
   }
 
   /// Looks up what `contains` leaves. Copies no value.
@@ -59,12 +78,13 @@ extension Cache {
     if let lane = lrd_lane_attach(core) {
       guard let entry = lrd_find_slow(core, lane, hash) else { return false }
       let found = matches(entry, key, hash, lane)
+      let lives = found && livesStill(entry, lane)
       lrd_loan_end(lane)
-      if found { return true }
+      if found { return lives }
     }
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, nil, shard)
-    let found = findLocked(key, hash, shard) != nil
+    let found = findLivingLocked(key, hash, shard) != nil
     lrd_shard_leave(core, shard)
     return found
   }

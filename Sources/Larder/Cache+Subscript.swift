@@ -13,7 +13,7 @@ extension Cache {
   ///
   /// **The cost** is what the cost function of the cache returns. Without one, a new value costs 1
   /// if the cache has a total cost limit, and 0 otherwise; a change in place keeps the cost that
-  /// the entry had.
+  /// the entry had. In the same way it keeps what is left of a lifetime that the entry was given.
   ///
   /// Reading is ``value(forKey:)``. Assigning `nil` removes the entry.
   @inlinable
@@ -22,16 +22,20 @@ extension Cache {
     set { assign(consume newValue, key, nil) }
     _modify {
       var value = value(forKey: key)
-      let cost = value == nil ? nil : costToKeep(key)
-      defer { assign(value.take(), key, cost) }
+      let kept = value == nil ? nil : whatToKeep(of: key)
+      defer { assign(value.take(), key, kept) }
       yield &value
     }
   }
 
   @inlinable
-  func assign(_ newValue: consuming Value?, _ key: Key, _ cost: Int?) {
+  func assign(_ newValue: consuming Value?, _ key: Key, _ kept: Kept?) {
     if let value = consume newValue {
-      _ = store(consume value, key, cost, replaced: nil)
+      if let lifetime = kept?.lifetime {
+        store(consume value, key, kept?.cost, lifetime: lifetime)
+      } else {
+        _ = store(consume value, key, kept?.cost, replaced: nil)
+      }
     } else {
       remove(key, into: nil)
     }
@@ -46,14 +50,31 @@ extension Cache {
     set { fatalError() }
   }
 
-  /// The cost that a change in place by the subscript keeps; `nil` if the cost function decides.
+  /// What a change in place keeps of the entry: its cost, and a lifetime of its own, unless a
+  /// function decides.
+  @usableFromInline struct Kept {
+    @usableFromInline var cost: Int?
+    @usableFromInline var lifetime: UInt64?
+  }
+
+  /// What a change of this entry keeps. The shard's lock is held.
+  func whatToKeep(of entry: StoredEntry) -> Kept {
+    var kept = Kept()
+    if extras?.cost == nil { kept.cost = Int(clamping: lrd_entry_cost(entry)) }
+    var lifetime: UInt64 = 0
+    if extras?.lifetime == nil, lrd_entry_own_lifetime_locked(core, entry, &lifetime) {
+      kept.lifetime = lifetime
+    }
+    return kept
+  }
+
+  /// What a change in place by the subscript keeps.
   @usableFromInline @inline(never)
-  func costToKeep(_ key: Key) -> Int? {
-    if extras?.cost != nil { return nil }
+  func whatToKeep(of key: Key) -> Kept {
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, nil, shard)
     defer { lrd_shard_leave(core, shard) }
-    return findLocked(key, hash, shard).map { Int(clamping: lrd_entry_cost($0)) }
+    return findLivingLocked(key, hash, shard).map { whatToKeep(of: $0) } ?? Kept()
   }
 }

@@ -12,7 +12,8 @@ extension Cache {
   ///       walk.visitSlice { entry in … }
   ///     }
   ///
-  /// An entry stored during the whole walk is visited exactly once, any other at most once. The
+  /// An entry stored during the whole walk is visited exactly once, any other at most once; so is
+  /// one that expires meanwhile. The
   /// same holds for keys: a key's entries all have its hash, which the walk passes once.
   struct Walk {
     private let cache: Cache
@@ -36,7 +37,7 @@ extension Cache {
     /// The most entries of the next slice.
     var room: Int { sweep.room }
 
-    /// Visits the entries of the next slice. Removes those for which `visit` returns a reason.
+    /// Visits the entries of the next slice that have not expired. Removes those for which `visit` returns a reason.
     /// Returns how many it removed.
     ///
     /// `visit` runs under the shard's lock: no user code, no allocation.
@@ -46,13 +47,14 @@ extension Cache {
       let lane = lrd_lane_attach(core)
       let locked = lrd_cache_shard_at(core, UInt32(shard))
       let room = room
+      let moment = cache.extras?.secondChance?.moment() ?? 0
       var garbage = lrd_garbage()
       var removals = 0
       withUnsafeTemporaryAllocation(of: StoredEntry.self, capacity: room) { entries in
         var removed = lrd_chain()
         lrd_shard_enter(core, lane, locked)
         let found = lrd_sweep_next_locked(locked, &sweep, entries.baseAddress!, room)
-        for entry in entries[..<found] {
+        for entry in entries[..<found] where !lrd_entry_is_expired_locked(core, locked, entry) {
           guard let reason = visit(entry) else { continue }
           lrd_removal_unlink_locked(core, locked, entry, UInt8(reason.rawValue), &removed)
         }
@@ -63,7 +65,7 @@ extension Cache {
         shard += 1
         sweep = Walk.start
       }
-      cache.finish(&garbage, lane)
+      cache.finish(&garbage, lane, since: moment)
       return removals
     }
   }

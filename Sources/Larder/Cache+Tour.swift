@@ -2,9 +2,9 @@
 public import CLarder
 
 extension Cache {
-  /// Copies up to `n` entries of one shard in the policy's order, a slice of them under each lock
-  /// (lrd_tour.h), or a small shard under a single one. Room is made before, because nothing is
-  /// allocated under a lock.
+  /// Copies up to `n` entries of one shard that have not expired, in the policy's order, a slice of
+  /// them under each lock (lrd_tour.h), or a small shard under a single one. Room is made before,
+  /// because nothing is allocated under a lock.
   ///
   /// If others change the order meanwhile, copies of keys met twice go to `surplus`, and a list of
   /// all entries is completed.
@@ -18,7 +18,8 @@ extension Cache {
     var copies: [Copy] = []
     copies.reserveCapacity(Swift.min(n, count / shardCount + 1))
     var tour = lrd_tour_start(hottestFirst)
-    while !tour.done {
+    let expires = lrd_cache_is_timed(core)
+    while !tour.done && copies.count < n {
       let room = copies.count + LRD_TOUR_ROOM
       if copies.capacity < room { copies.reserveCapacity(Swift.max(room, 2 * copies.capacity)) }
       lrd_shard_enter(core, lane, shard)
@@ -33,10 +34,14 @@ extension Cache {
         continue
       }
       repeat {
-        let left = UInt64(Swift.max(wanted - copies.count, 0))
+        let left = expires ? .max : UInt64(Swift.max(wanted - copies.count, 0))
         let found = lrd_tour_next_locked(core, shard, &tour, left)
-        for entry in 0..<found { copies.append(copy(lrd_tour_entry(&tour, entry))) }
-      } while isSmall && !tour.done
+        for number in 0..<found where copies.count < n {
+          let entry = lrd_tour_entry(&tour, number)
+          if expires && lrd_entry_is_expired_locked(core, shard, entry) { continue }
+          copies.append(copy(entry))
+        }
+      } while isSmall && !tour.done && copies.count < n
       lrd_shard_leave(core, shard)
     }
     if tour.changed {

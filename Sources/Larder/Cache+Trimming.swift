@@ -3,18 +3,19 @@ import CLarder
 
 extension Cache {
   /// The number of entries stored. Never exceeds ``countLimit``, except while that is being
-  /// lowered.
+  /// lowered. Includes what has expired for at most a second after its deadline, unless the machine
+  /// is overloaded.
   ///
   /// - Complexity: O(1), without a lock.
   public var count: Int { Int(lrd_cache_count(core)) }
 
-  /// Whether no entry is stored.
+  /// Whether no entry is stored; see ``count``.
   ///
   /// - Complexity: O(1), without a lock.
   public var isEmpty: Bool { count == 0 }
 
   /// The sum of the costs of all entries, at most `Int.max`. Never exceeds ``totalCostLimit``,
-  /// except while that is being lowered.
+  /// except while that is being lowered. Includes what has expired, as ``count`` does.
   ///
   /// - Complexity: O(1), without a lock.
   public var totalCost: Int { Int(lrd_cache_cost(core)) }
@@ -81,6 +82,11 @@ extension Cache {
   /// Evicts at most `most` entries, and no more than there are now. Entries that others insert
   /// meanwhile are for their own insertions to evict.
   func trim(_ count: UInt64, _ cost: UInt64, atMost most: UInt64 = .max) {
+    expire {
+      self.count <= count && totalCost <= cost
+        && (countLimit == 0 || self.count <= countLimit)
+        && (totalCostLimit == 0 || totalCost <= totalCostLimit)
+    }
     let lane = lrd_lane_attach(core)
     var allowance = Swift.min(lrd_cache_count(core), most)
     var done = false

@@ -105,7 +105,9 @@ extension Cache {
     guard let entry = findLocked(key, hash, shard) else {
       return lrd_shard_leave(core, shard)
     }
-    value?.pointee = entry.value(of: Layout.self).pointee
+    if let value, !lrd_entry_is_expired_locked(core, shard, entry) {
+      value.pointee = entry.value(of: Layout.self).pointee
+    }
     var garbage = lrd_garbage()
     lrd_removal_of_one(core, shard, &garbage, entry)
     finish(&garbage, lane)
@@ -165,7 +167,8 @@ extension Cache {
       storage?.pointee.endLoan()
       discard(entry, lane)
     }
-    if result == LRD_OUT_OF_MEMORY && !insertion.replaced, let replaced { drop(replaced) }
+    let keepsOld = result == LRD_OUT_OF_MEMORY && !insertion.replaced
+    if let replaced, keepsOld || insertion.expired { drop(replaced) }
     finish(&insertion.garbage, lane, since: storage?.pointee.moment ?? 0)
     return InsertionOutcome(result)
   }
@@ -182,7 +185,8 @@ extension Cache {
     while true {
       if lrd_shard_is_flying_locked(shard) { outdateLocked(key, hash, shard, unless: storage) }
       let old = findLocked(key, hash, shard)
-      if !insertion.replaced, let replaced, let old {
+      if !insertion.replaced, let replaced, let old, !lrd_entry_is_expired_locked(core, shard, old)
+      {
         replaced.pointee = old.value(of: Layout.self).pointee
       }
       if let storage, !prepareLocked(entry, old, shard, lane, storage, tookOut: insertion.replaced)

@@ -39,7 +39,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   // Sendable: every stored property is constant; `core` is made for concurrent use (lrd_cache.h).
 
   /// Receives each removed entry, on the thread that caused the removal, outside all locks, with
-  /// the value alive. It may use the cache.
+  /// the value alive. It may use the cache. Entries that have expired may also be removed by the
+  /// background thread; the cache does not go away while that tells of them.
   public typealias RemovalObserver =
     @Sendable (_ key: Key, _ value: Value, _ cost: Int, _ cause: RemovalCause) -> Void
 
@@ -91,6 +92,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   ///   - cost: Computes the cost of a value inserted without one. It is called once for each such
   ///     value, on the inserting thread, without a lock. A cost given with an insertion takes
   ///     precedence.
+  ///   - expiration: When entries expire.
   ///   - options: Optional features. By default there are none.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
@@ -100,7 +102,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
     name: String = "", shards: Int? = nil, onRemoval: RemovalObserver? = nil,
     onInsertion: InsertionObserver? = nil, cost: CostFunction? = nil,
-    options: Options = Options(), file: StaticString = #fileID, line: UInt = #line
+    expiration: Expiration = .never, options: Options = Options(),
+    file: StaticString = #fileID, line: UInt = #line
   ) {
     require(countLimit >= 0, "countLimit must not be negative", file: file, line: line)
     require(totalCostLimit >= 0, "totalCostLimit must not be negative", file: file, line: line)
@@ -108,6 +111,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     policy.requireLimit(totalCostLimit, file: file, line: line)
     let extras = Extras<Key, Value>(
       onInsertion: onInsertion, cost: cost, options: options, for: Place(file: file, line: line))
+    let destroyer = TypedPairDestroyer<Key, Value>(releaser: extras?.releaser)
     var settings = lrd_options(
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),
       policy: policy.core,
@@ -117,7 +121,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       references: Layout.references,
       observed: onRemoval != nil || extras?.watchesRemovals == true,
       costed: cost != nil || options.expectsCosts,
-      hooks: TypedPairDestroyer<Key, Value>(releaser: extras?.releaser).hooks())
+      timed: expiration != .never || options.expire,
+      expiration: expiration.core, clock: options.clock.manualClock?.core, hooks: destroyer.hooks())
     guard let core = lrd_cache_create(&settings) else {
       stop("no memory for a cache", file: file, line: line)
     }
@@ -127,6 +132,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     self.extras = extras
     self.name = name
     self.policy = policy
+    if settings.timed && settings.observed { destroyer.owner = self }
   }
 
   deinit {

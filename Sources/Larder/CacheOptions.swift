@@ -57,13 +57,28 @@ extension Cache {
     /// insertions share.
     public var remembersAge: Bool
 
+    /// Computes the lifetime of a value that is stored without one of its own; `nil` if the cache's
+    /// ``Cache/expiration`` is to hold. It is called once for each such value, on the inserting
+    /// thread, without a lock, and may use the cache. The rules for lifetimes are those of
+    /// ``Cache/insert(_:forKey:cost:expiresAfter:)``.
+    public var lifetime: (@Sendable (_ key: Key, _ value: Value) -> Duration?)?
+
+    /// What the cache takes the time from.
+    public var clock: CacheClock
+
     /// Whether entries have room for a cost from the start, as in caches with a total cost limit or
     /// a cost function. Otherwise each entry stored with a cost takes twice the memory of others.
     package var expectsCosts = false
 
+    /// Whether entries can be given lifetimes, although the cache has none for them.
+    package var expectsLifetimes = false
+
     /// The seeds of the hash function, see `KeyHasher`; random if `nil`. Policies know evicted keys
     /// by parts of their hashes, so tests of their exact order need hashes that repeat.
     package var hashSeeds: (UInt64, UInt64)?
+
+    /// Whether entries can expire in a cache with these options and no expiration of its own.
+    var expire: Bool { lifetime != nil || clock.manualClock != nil || expectsLifetimes }
 
     var secondChanceCount = 0
     var makeSecondChance: (@Sendable (Releaser<Value>?) -> SecondChance<Key, Value>)?
@@ -72,7 +87,9 @@ extension Cache {
     public init(
       preferredCount: Int = 0, preferredTotalCost: Int = 0, release: ValueRelease<Value>? = nil,
       shouldEvict: (@Sendable (_ key: Key, _ value: Value) -> Bool)? = nil,
-      groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false
+      groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false,
+      lifetime: (@Sendable (_ key: Key, _ value: Value) -> Duration?)? = nil,
+      clock: CacheClock = .continuous
     ) {
       self.preferredCount = preferredCount
       self.preferredTotalCost = preferredTotalCost
@@ -81,6 +98,8 @@ extension Cache {
       self.groups = groups
       self.rememberedEvictions = rememberedEvictions
       self.remembersAge = remembersAge
+      self.lifetime = lifetime
+      self.clock = clock
     }
   }
 }

@@ -15,7 +15,7 @@ public struct CacheStatistics: Sendable, Hashable {
   /// Values stored in place of earlier ones.
   public let replacements: Int
   /// Entries removed by name, by a `removeAll`, by `removeUnreferenced`, or by a replacement that
-  /// was too costly.
+  /// was too costly or had no time to live.
   public let removals: Int
   /// Insertions refused because their cost alone exceeds the limit.
   public let refusals: Int
@@ -27,6 +27,8 @@ public struct CacheStatistics: Sendable, Hashable {
   public let costLimitEvictions: Int
   /// Entries evicted by trimming or by lowering a limit.
   public let trimEvictions: Int
+  /// Entries that have left because their time was over. They do not count as evicted or removed.
+  public let expirations: Int
   /// Hits that never reached the eviction order because other threads kept the shard busy.
   public let unorderedHits: Int
   /// All entries evicted, for any reason.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLarder
 
 /// The optional features of a cache, as asked for when it was created.
 ///
@@ -11,6 +12,7 @@
   let place: Place
   let onInsertion: Owner.InsertionObserver?
   let cost: Owner.CostFunction?
+  let lifetime: (@Sendable (Key, Value) -> Duration?)?
   let shouldEvict: (@Sendable (Key, Value) -> Bool)?
   let watermarks: Watermarks?
   let releaser: Releaser<Value>?
@@ -27,6 +29,7 @@
     self.place = place
     self.onInsertion = onInsertion
     self.cost = cost
+    lifetime = options.lifetime
     shouldEvict = options.shouldEvict
     watermarks = Watermarks(
       count: options.preferredCount, cost: options.preferredTotalCost, for: place)
@@ -36,8 +39,8 @@
     groups = options.groups?.makeIndex()
     secondChance = options.makeSecondChance?(releaser)
     let isOnlyACache =
-      onInsertion == nil && cost == nil && shouldEvict == nil && watermarks == nil
-      && releaser == nil && ages == nil && !watchesRemovals
+      onInsertion == nil && cost == nil && lifetime == nil && shouldEvict == nil
+      && watermarks == nil && releaser == nil && ages == nil && !watchesRemovals
     if isOnlyACache { return nil }
   }
 
@@ -46,12 +49,12 @@
 
   /// Notes an entry that has left. No lock is held.
   func didLeave(
-    _ key: Key, _ hash: UInt64, _ value: Value, _ cost: Int, _ cause: RemovalCause,
-    since moment: UInt64
+    _ key: Key, _ hash: UInt64, _ value: Value, _ cost: Int, _ timing: lrd_timing,
+    _ cause: RemovalCause, since moment: UInt64
   ) {
     groups?.didLeave(key)
     guard cause == .limit || cause == .trimmed else { return }
     evictions?.remember(hash)
-    secondChance?.keep(value, key, hash, cost: cost, since: moment)
+    secondChance?.keep(value, key, hash, cost: cost, timing: timing, since: moment)
   }
 }

@@ -14,6 +14,9 @@ public enum InsertionOutcome: Sendable, Hashable {
   /// that were evicted to make room before memory ran out. With several shards, the earlier value
   /// of the key may be among these.
   case outOfMemory
+  /// The value is not stored, because its lifetime is zero or less. The earlier value of its key is
+  /// out of date and was removed. All other entries stay.
+  case expired
 
   /// Whether the value is stored.
   public var isStored: Bool { self == .inserted || self == .replaced }
@@ -26,6 +29,7 @@ extension InsertionOutcome {
     case LRD_INSERTED: self = .inserted
     case LRD_REPLACED: self = .replaced
     case LRD_TOO_COSTLY: self = .tooCostly
+    case LRD_EXPIRED: self = .expired
     default: self = .outOfMemory
     }
   }

@@ -55,6 +55,8 @@ class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
   func stored(_ key: Key) -> Key? { nil }
   /// The next key to evict from the group of `key`.
   func overflow(in key: Key) -> Key? { nil }
+  /// Whether the group of `key` has as many entries as its quota allows.
+  func isFull(_ key: Key) -> Bool { false }
   /// Notes that an entry has left.
   func didLeave(_ key: Key) {}
   /// The keys of a group; `nil` if groups are of another type.
@@ -121,6 +123,12 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
     }
     withExtendedLifetime(garbage) {}
     return key
+  }
+
+  override func isFull(_ key: Key) -> Bool {
+    let group = group(key)
+    let quota = quota(group)
+    return quota > 0 && groups.withLock { $0[group]?.count ?? 0 } >= quota
   }
 
   override func didLeave(_ key: Key) {

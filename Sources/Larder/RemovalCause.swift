@@ -7,14 +7,17 @@ public enum RemovalCause: Sendable, Hashable {
   /// because ``Cache/Options/shouldEvict`` agreed.
   case limit
   /// It was evicted by `trim(toCount:)`, `trim(toCost:)`, `trimCostliest(toCost:)`,
-  /// `trimOldest(toCount:)`, `trimOldest(toCost:)`, the lowering of a limit, or a purge to the
-  /// low-water marks.
+  /// `trimOldest(toCount:)`, `trimOldest(toCost:)`, `trim(toAge:)`, the lowering of a limit, or a
+  /// purge to the low-water marks.
   case trimmed
   /// Another value was stored for its key.
   case replaced
   /// It was removed by name, by `removeAll`, by `removeUnreferenced`, or because an insertion for
-  /// its key was too costly.
+  /// its key was too costly or had no time to live.
   case removed
+  /// Its time was over; see ``Expiration``. Whoever came across it removed it: a call, or the
+  /// background thread.
+  case expired
 }
 
 extension RemovalCause {
@@ -23,6 +26,7 @@ extension RemovalCause {
     case Int(LRD_REMOVED_LIMIT.rawValue): self = .limit
     case Int(LRD_REMOVED_TRIM.rawValue): self = .trimmed
     case Int(LRD_REMOVED_REPLACED.rawValue): self = .replaced
+    case Int(LRD_REMOVED_EXPIRED.rawValue): self = .expired
     default: self = .removed
     }
   }

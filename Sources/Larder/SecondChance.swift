@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLarder
 import Synchronization
 
 /// Weak references to evicted objects, by key. While somebody else still holds such an object, a
@@ -37,6 +38,8 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     /// Not `nil` until it is given up.
     var value: Value?
     let cost: Int
+    /// When it was stored, and when it will expire.
+    let timing: lrd_timing
     let stamp: UInt64
   }
 
@@ -86,7 +89,9 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
   func willWriteAll() {}
   func didWriteAll() {}
   /// Takes in a value that was evicted after `moment`.
-  func keep(_ value: Value, _ key: Key, _ hash: UInt64, cost: Int, since moment: UInt64) {}
+  func keep(
+    _ value: Value, _ key: Key, _ hash: UInt64, cost: Int, timing: lrd_timing, since moment: UInt64
+  ) {}
   func find(_ key: Key, _ hash: UInt64) -> Found? { nil }
   /// Forgets an object that was found and is stored again, unless the stripe was written to since.
   /// What is removed from the cache later must not be found here.
@@ -152,16 +157,17 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
   }
 
   override func keep(
-    _ value: Value, _ key: Key, _ hash: UInt64, cost: Int, since moment: UInt64
+    _ value: Value, _ key: Key, _ hash: UInt64, cost: Int, timing: lrd_timing, since moment: UInt64
   ) {
     // A key that does not equal itself could never be found, nor taken out.
     guard key == key else { return }
     let index = Self.stripe(of: hash)
+    let record = WeakRecord(key: key, value: value, cost: cost, timing: timing)
     let gone = stripes[index].withLock { stripe -> [AnyObject] in
       let stamp = stamp(of: index)
       let isLast =
         (stripe.writers == 0 && stamp < moment) || (stripe.writers == 1 && stamp == moment)
-      return isLast ? stripe.add(WeakRecord(key: key, value: value, cost: cost)) : []
+      return isLast ? stripe.add(record) : []
     }
     withExtendedLifetime(gone) {}
   }
@@ -171,7 +177,8 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
     return stripes[index].withLock { stripe in
       guard stripe.writers == 0, let record = stripe.record(of: key), let value = record.value
       else { return nil }
-      return Found(value: value, cost: record.cost, stamp: stamp(of: index))
+      return Found(
+        value: value, cost: record.cost, timing: record.timing, stamp: stamp(of: index))
     }
   }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLarder
 
 /// A key and its evicted object, for as long as somebody else holds the object.
 final class WeakRecord<Key, Value: AnyObject> {
   let key: Key
   let cost: Int
+  let timing: lrd_timing
   private(set) weak var value: Value?
 
-  init(key: Key, value: Value, cost: Int) {
+  init(key: Key, value: Value, cost: Int, timing: lrd_timing) {
     self.key = key
     self.cost = cost
+    self.timing = timing
     self.value = value
   }
 }

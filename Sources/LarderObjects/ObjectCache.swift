@@ -131,7 +131,7 @@ open class ObjectCache<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
   }
 
   @inline(__always)
-  private func identify(_ key: KeyType) -> ObjectKey {
+  final func identify(_ key: KeyType) -> ObjectKey {
     ObjectKey(key, equivalence ?? .passUnretained(KeyEquivalence.of(key)))
   }
 }

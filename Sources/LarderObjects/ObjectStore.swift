@@ -9,6 +9,7 @@ final class ObjectStore {
 
   let cache: Contents
   let settings: ObjectCacheSettings
+  private let expires: Bool
   private let observer: DepartureObserver
   /// Kept for the keys, which do not retain it.
   private let equivalence: KeyEquivalence?
@@ -21,17 +22,24 @@ final class ObjectStore {
     var options = Contents.Options()
     // Limits are set later, and costs are given with objects.
     options.expectsCosts = true
+    let expiration = ObjectExpiration.pending
+    options.expectsLifetimes = expiration != nil
+    if let expiration { options.clock = expiration.clock }
     cache = Contents(
       policy: .lru, shards: 1,
       onRemoval: { key, value, _, cause in observer.observe(key, value, cause) },
-      options: options)
+      expiration: expiration?.rule ?? .never, options: options)
     observer.cache = cache
+    expires = expiration != nil
   }
 
   /// The cache that the delegate gets to see.
   var owner: Unmanaged<ObjectCache<AnyObject, AnyObject>>? {
     get { observer.owner }
-    set { observer.owner = newValue }
+    set {
+      observer.owner = newValue
+      if expires { observer.livingOwner = newValue?.takeUnretainedValue() }
+    }
   }
 
   func object(for key: ObjectKey) -> AnyObject? {
@@ -52,27 +60,44 @@ final class ObjectStore {
     return nil
   }
 
-  func set(_ object: AnyObject, for key: ObjectKey, cost: Int) {
+  func set(_ object: AnyObject, for key: ObjectKey, cost: Int, lifetime: Duration? = nil) {
     let value = StoredObject(object)
-    if !cache.insert(value, forKey: key, cost: cost).isStored { observer.tell(value) }
+    let outcome =
+      if let lifetime {
+        cache.insert(value, forKey: key, cost: cost, expiresAfter: lifetime)
+      } else {
+        cache.insert(value, forKey: key, cost: cost)
+      }
+    if !outcome.isStored { observer.tell(value) }
   }
 }
 
 /// Tells the delegate of each object that leaves, and discards its content. No lock is held.
 private final class DepartureObserver: @unchecked Sendable {
-  // Sendable: `settings` is, and the other two are set before the cache is used.
+  // Sendable: `settings` is, and all others are set before the cache is used.
 
   private let settings: ObjectCacheSettings
-  /// Neither is retained. Both are alive while a member of the owner runs, and nobody else calls.
+  /// Neither is retained. Both are alive while a member of the owner runs, and nobody else calls but
+  /// the background thread, of objects that have expired.
   unowned(unsafe) var cache: ObjectStore.Contents!
   var owner: Unmanaged<ObjectCache<AnyObject, AnyObject>>?
+  /// The same, for the background thread; only in caches whose objects expire.
+  weak var livingOwner: ObjectCache<AnyObject, AnyObject>?
 
   init(_ settings: ObjectCacheSettings) { self.settings = settings }
 
   func observe(_ key: ObjectKey, _ value: StoredObject, _ cause: RemovalCause) {
+    if cause == .expired { return tellOfExpired(value) }
     // An object that is stored again under its own key has not left.
     if cause == .replaced, cache.peek(forKey: key)?.object === value.object { return }
     tell(value)
+  }
+
+  private func tellOfExpired(_ value: StoredObject) {
+    if let owner = livingOwner, let delegate = settings.delegate {
+      delegate.cache(owner, willEvictObject: value.object)
+    }
+    value.discardIfPossible()
   }
 
   func tell(_ value: StoredObject) {

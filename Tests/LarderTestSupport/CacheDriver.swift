@@ -6,11 +6,12 @@ public final class CacheDriver<Key: Hashable & Sendable> {
   public let cache: Cache<Key, Tracked>
   public let tracker = LifetimeTracker()
   private let log: Protected<[Removal]>
-  private let key: (Int) -> Key
+  let key: (Int) -> Key
 
   public init(
     countLimit: Int = 0, costLimit: Int = 0, policy: EvictionPolicy = .lru, shards: Int? = nil,
-    observed: Bool = true, hashSeeds: (UInt64, UInt64)? = nil,
+    observed: Bool = true, expiration: Expiration = .never, clock: ManualClock? = nil,
+    hashSeeds: (UInt64, UInt64)? = nil,
     key: @escaping (Int) -> Key, number: @escaping @Sendable (Key) -> Int
   ) {
     let log = Protected<[Removal]>([])
@@ -24,9 +25,10 @@ public final class CacheDriver<Key: Hashable & Sendable> {
     }
     var options = Cache<Key, Tracked>.Options()
     options.hashSeeds = hashSeeds
+    if let clock { options.clock = .manual(clock) }
     cache = Cache(
       countLimit: countLimit, totalCostLimit: costLimit, policy: policy, shards: shards,
-      onRemoval: observed ? observer : nil, options: options)
+      onRemoval: observed ? observer : nil, expiration: expiration, options: options)
     self.number = number
   }
 

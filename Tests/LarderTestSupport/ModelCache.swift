@@ -138,6 +138,9 @@ public struct ModelCache {
     return true
   }
 
+  /// Takes out the entry of a key that has expired, or whose new value is not stored.
+  public mutating func leave(_ key: Int, _ cause: RemovalCause) { _ = take(key, cause) }
+
   private mutating func take(_ key: Int, _ cause: RemovalCause) -> Int? {
     guard let entry = stored.removeValue(forKey: key) else { return nil }
     policy.remove(key, evicted: false)
@@ -173,6 +176,7 @@ public struct ModelCache {
     case .trimmed: statistics.trimEvictions += 1
     case .replaced: statistics.replacements += 1
     case .removed: statistics.removals += 1
+    case .expired: statistics.expirations += 1
     }
   }
 }
@@ -188,6 +192,7 @@ public struct ModelStatistics: Sendable, Hashable {
   public var refusals = 0
   public var limitEvictions = 0
   public var trimEvictions = 0
+  public var expirations = 0
 
   public init() {}
 
@@ -200,5 +205,6 @@ public struct ModelStatistics: Sendable, Hashable {
     refusals = statistics.refusals
     limitEvictions = statistics.countLimitEvictions + statistics.costLimitEvictions
     trimEvictions = statistics.trimEvictions
+    expirations = statistics.expirations
   }
 }

@@ -54,7 +54,7 @@ extension Cache {
     let lane = lrd_lane_attach(core)
     let shard = lrd_cache_shard(core, flight.hash)
     lrd_shard_enter(core, lane, shard)
-    let entry = flight.replaces ? nil : findLocked(flight.key, flight.hash, shard)
+    let entry = flight.replaces ? nil : findLivingLocked(flight.key, flight.hash, shard)
     let value = entry?.value(of: Layout.self).pointee
     lrd_flight_begin_locked(shard)
     lrd_shard_leave(core, shard)

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+extension Cache {
+  /// When entries expire. A new value holds for what is stored already, too: it counts from when
+  /// that was stored and last used. Entries that were given a lifetime of their own keep it.
+  ///
+  /// When the setter returns, no call finds what has expired by the new value. The cache forgets
+  /// the evicted objects of ``Options/secondChances``.
+  ///
+  /// The setter traps if entries of this cache cannot expire, see <doc:Expiring>, or if
+  /// ``Expiration/afterAccess`` is given to a cache that was created without: there is no room for it
+  /// in the entries. A cache with a ``ManualClock`` takes any value.
+  ///
+  /// - Complexity: Getting is O(1). Setting is O(*n*), and locks a shard for some 64 entries at a
+  ///   time.
+  public var expiration: Expiration {
+    get { Expiration(core: lrd_cache_expiration(core)) }
+    set {
+      extras?.secondChance?.willWriteAll()
+      defer { extras?.secondChance?.didWriteAll() }
+      require(
+        newValue == expiration || lrd_cache_set_expiration(core, newValue.core),
+        "expiration needs a cache created with an expiration, and afterAccess one with afterAccess")
+    }
+  }
+
+  /// Returns how long the value stored for `key` has to live if it is not used meanwhile; `nil` if
+  /// there is none, or if it never expires. ``contains(_:)`` tells which. Does not count as a use.
+  ///
+  /// - Complexity: O(1) on average. Locks one shard.
+  public func remainingLifetime(forKey key: Key) -> Duration? {
+    let hash = hasher.hash(key)
+    let shard = lrd_cache_shard(core, hash)
+    lrd_shard_enter(core, nil, shard)
+    defer { lrd_shard_leave(core, shard) }
+    guard let entry = findLivingLocked(key, hash, shard) else { return nil }
+    return Duration(lifetime: lrd_entry_remaining_locked(core, entry))
+  }
+
+  /// Gives the value stored for `key` a lifetime of its own, counted from now, whatever it had
+  /// before. Returns whether there is a value. Begins the time of ``Expiration/afterAccess`` anew, and
+  /// does not count as a use otherwise.
+  ///
+  /// - Parameters:
+  ///   - lifetime: How long the value is to live from now on, unless ``Expiration/afterAccess`` ends
+  ///     it earlier. If it is zero or less, the value expires before the call returns. More than
+  ///     100 years never end.
+  ///   - key: The key of the value.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
+  /// - Complexity: O(1) on average. Locks one shard. Traps if entries of this cache cannot expire.
+  @discardableResult
+  public func setLifetime(
+    _ lifetime: Duration, forKey key: Key, file: StaticString = #fileID, line: UInt = #line
+  ) -> Bool {
+    requireTimes("setLifetime", file: file, line: line)
+    let hash = hasher.hash(key)
+    let shard = lrd_cache_shard(core, hash)
+    let lifetime = lifetime.lifetime
+    if lifetime == 0 {
+      return evict(shard, LRD_REMOVED_EXPIRED) { findLivingLocked(key, hash, $0) }
+    }
+    var asks = false
+    lrd_shard_enter(core, nil, shard)
+    let entry = findLivingLocked(key, hash, shard)
+    if let entry { lrd_entry_set_lifetime_locked(core, shard, entry, lifetime, &asks) }
+    lrd_shard_leave(core, shard)
+    if asks { lrd_cache_ask(core) }
+    return entry != nil
+  }
+
+  /// Removes all entries that have expired, and returns how many there were.
+  ///
+  /// No call finds what has expired, so nobody needs this. It frees memory, brings ``count`` and
+  /// ``totalCost`` up to date, and tells the observer, all of which would happen by itself within a
+  /// second.
+  ///
+  /// - Complexity: O(1) for each entry removed. Locks one shard at a time, for a few entries each.
+  @discardableResult
+  public func removeExpired() -> Int { expire(until: { false }) }
+
+  /// Evicts the entries that were stored longer than `age` ago, used or not. A replacement counts
+  /// as newly stored.
+  ///
+  /// The cache must be one whose entries can expire, see <doc:Expiring>; only these know when they
+  /// were stored. The call traps otherwise. Of an entry that was given a lifetime of its own the age
+  /// is known to a fiftieth of that only, and it counts from the latest call of `setLifetime`. The
+  /// observer receives ``RemovalCause/trimmed``.
+  ///
+  /// - Parameters:
+  ///   - age: The greatest age to keep. Must not be negative.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
+  /// - Complexity: O(*n*). Locks a shard for some 64 entries at a time.
+  public func trim(toAge age: Duration, file: StaticString = #fileID, line: UInt = #line) {
+    require(age >= .zero, "age must not be negative", file: file, line: line)
+    requireTimes("trim(toAge:)", file: file, line: line)
+    let core = core
+    let most = age.nanoseconds
+    var walk = Walk(self)
+    while !walk.isDone {
+      walk.visitSlice {
+        lrd_entry_age_locked(core, lrd_cache_shard(core, lrd_entry_hash48($0)), $0) > most
+          ? LRD_REMOVED_TRIM : nil
+      }
+    }
+  }
+
+  /// Removes entries that have expired, some at a time, until `isEnough` or none is left. Returns
+  /// how many it removed.
+  @discardableResult
+  func expire(until isEnough: () -> Bool) -> Int {
+    guard lrd_cache_is_timed(core) else { return 0 }
+    let lane = lrd_lane_attach(core)
+    var removals = 0
+    var isDone = false
+    while !isDone && !isEnough() {
+      var garbage = lrd_garbage()
+      var removed: UInt64 = 0
+      isDone = lrd_expire_some(core, lane, &garbage, &removed)
+      removals += Int(removed)
+      finish(&garbage, lane)
+    }
+    return removals
+  }
+
+  /// Sees to it that no feature takes a living entry for want of room while one has expired.
+  func expireFirst(for key: Key, _ cost: Int, with extras: Extras<Key, Value>) {
+    guard lrd_cache_is_timed(core) else { return }
+    if extras.watermarks != nil || extras.shouldEvict != nil { expire { hasRoom(cost: cost) } }
+    if let groups = extras.groups { expire { !groups.isFull(key) } }
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+public import CLarder
+
+extension Cache {
+  /// Stores `value` for `key`, replacing any earlier value, with a lifetime of its own.
+  ///
+  ///     tokens.insert(token, forKey: user, expiresAfter: .seconds(token.secondsLeft))
+  ///
+  /// The cache must be one whose entries can expire, see <doc:Expiring>; otherwise the call traps if
+  /// a lifetime is given.
+  ///
+  /// Otherwise like ``insert(_:forKey:cost:file:line:)``.
+  ///
+  /// - Parameters:
+  ///   - value: The value to keep.
+  ///   - key: The key to keep it under.
+  ///   - cost: The entry's share of ``totalCostLimit``, in any unit. Must not be negative. If
+  ///     `nil`, it is what ``insert(_:forKey:cost:file:line:)`` takes.
+  ///   - lifetime: How long the value is to live, in place of the cache's
+  ///     ``Expiration/afterWrite``; ``Expiration/afterAccess`` holds as well. If it is zero or
+  ///     less, nothing is stored. More than 100 years never end. If `nil`, ``Options/lifetime`` is
+  ///     asked, and without that the cache's own holds.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
+  /// - Returns: What became of the value.
+  /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
+  @inlinable @discardableResult
+  public func insert(
+    _ value: consuming Value, forKey key: Key, cost: Int? = nil, expiresAfter lifetime: Duration?,
+    file: StaticString = #fileID, line: UInt = #line
+  ) -> InsertionOutcome {
+    require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
+    guard let lifetime else { return store(consume value, key, cost, replaced: nil) }
+    requireTimes("expiresAfter", file: file, line: line)
+    return store(consume value, key, cost, lifetime: lifetime.lifetime)
+  }
+
+  /// Stops the process if entries of this cache cannot expire.
+  @usableFromInline
+  func requireTimes(_ what: StaticString, file: StaticString, line: UInt) {
+    if lrd_cache_is_timed(core) { return }
+    fatalError(
+      "\(what) needs a cache whose entries can expire: give it an expiration or Options.lifetime",
+      file: file, line: line)
+  }
+
+  /// Stores an entry with a lifetime of its own.
+  @inlinable @discardableResult
+  func store(
+    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: UInt64
+  ) -> InsertionOutcome {
+    if let extras { return store(consume value, key, cost, lifetime: lifetime, with: extras) }
+    return storeTimed(consume value, key, cost, lifetime, replaced: nil, with: nil)
+  }
+
+  /// ``storePlainly(_:_:_:replaced:with:)`` of an entry with a lifetime of its own.
+  @inlinable @inline(never)
+  func storeTimed(
+    _ value: consuming Value, _ key: Key, _ cost: Int?, _ lifetime: UInt64,
+    replaced: UnsafeMutablePointer<Value?>?, with storage: UnsafeMutablePointer<Storage>?
+  ) -> InsertionOutcome {
+    let hash = hasher.hash(key)
+    let shard = lrd_cache_shard(core, hash)
+    lrd_shard_prefetch(shard, hash, Layout.referenceCount)
+    let lane = lrd_lane_current(core) ?? lrd_lane_timed(core) ?? lrd_lane_attach(core)
+    let cost = cost.map(UInt64.init) ?? lrd_cache_default_cost(core)
+    guard let entry = lrd_slot_take_timed(core, lane, cost) else {
+      refuse(consume value)
+      return .outOfMemory
+    }
+    entry.key(of: Layout.self).initialize(to: key)
+    entry.value(of: Layout.self).initialize(to: consume value)
+    lrd_entry_describe_timed(core, entry, hash, cost, lifetime)
+    lrd_insertion_begin(core, lane, shard, hash)
+    return storeSlowly(entry, key, hash, shard, lane, replaced: replaced, with: storage)
+  }
+
+  /// ``store(_:_:_:lifetime:)`` for caches with optional features.
+  @usableFromInline @inline(never)
+  func store(
+    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: UInt64,
+    with extras: Extras<Key, Value>
+  ) -> InsertionOutcome {
+    storeIfWanted(
+      consume value, key, cost, lifetime: lifetime, replaced: nil, with: extras)!
+  }
+}

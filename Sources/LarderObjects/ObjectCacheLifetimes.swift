@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Larder
+
+/// The lifetimes of the objects in an ``ObjectCache``: an addition, which `NSCache` does not have.
+///
+/// Like ``ObjectCacheContents``, these members are kept apart from the cache, so that subclasses
+/// with such members of their own compile.
+///
+///     let pages = ObjectCacheLifetimes.makeCache(expiration: .afterWrite(.seconds(600))) {
+///       ObjectCache<NSString, Page>()
+///     }
+///     ObjectCacheLifetimes(of: pages).setObject(page, forKey: name, cost: 0, lifetime: .seconds(5))
+///
+/// Objects expire only in caches that ``makeCache(expiration:clock:_:)`` has made; those that others
+/// have made pay nothing for it. The delegate is told of an object that has expired, on any thread,
+/// as of one that is evicted; not, however, once the cache is being released.
+///
+/// **Threads.** All members may be called from any thread, like those of the cache.
+public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
+  private let cache: ObjectCache<KeyType, ObjectType>
+  private var contents: ObjectStore.Contents { cache.store.cache }
+
+  /// Creates a view of a cache's lifetimes. Its members always answer for the present moment.
+  public init(of cache: ObjectCache<KeyType, ObjectType>) { self.cache = cache }
+
+  /// Makes a cache whose objects can expire.
+  ///
+  /// - Parameters:
+  ///   - expiration: When objects expire that are stored without a lifetime of their own.
+  ///   - clock: What the cache takes the time from.
+  ///   - make: Creates the cache, of this class or a subclass. The same holds for any other
+  ///     ``ObjectCache`` that it creates meanwhile.
+  public static func makeCache<Made: ObjectCache<KeyType, ObjectType>>(
+    expiration: Expiration = .never, clock: CacheClock = .continuous, _ make: () throws -> Made
+  ) rethrows -> Made {
+    try ObjectExpiration.$pending.withValue(ObjectExpiration(rule: expiration, clock: clock)) {
+      try make()
+    }
+  }
+
+  /// How long objects stay after they were stored; `nil` for any time. A new value holds for what
+  /// is stored already, too. The cache must come from ``makeCache(expiration:clock:_:)``; setting
+  /// traps otherwise.
+  ///
+  /// - Complexity: Like `Cache.expiration`.
+  public var ageLimit: Duration? {
+    get { contents.expiration.afterWrite }
+    nonmutating set {
+      let old = contents.expiration
+      contents.expiration = Expiration(
+        afterWrite: newValue, afterAccess: old.afterAccess, jitter: old.jitter)
+    }
+  }
+
+  /// How long objects stay after they were last used; `nil` for any time. The cache must have been
+  /// made with such a limit, or with a `ManualClock`. Otherwise like ``ageLimit``.
+  public var idleLimit: Duration? {
+    get { contents.expiration.afterAccess }
+    nonmutating set {
+      let old = contents.expiration
+      contents.expiration = Expiration(
+        afterWrite: old.afterWrite, afterAccess: newValue, jitter: old.jitter)
+    }
+  }
+
+  /// Stores an object with a lifetime of its own, in place of ``ageLimit``. Otherwise like
+  /// ``ObjectCache/setObject(_:forKey:cost:)``, except that subclasses cannot override it.
+  ///
+  /// An object whose lifetime is zero or less is not stored. Its key then has no value, and the
+  /// delegate is told of the object as if it had been evicted. The cache must come from
+  /// ``makeCache(expiration:clock:_:)``; the call traps otherwise.
+  ///
+  /// - Complexity: Like ``ObjectCache/setObject(_:forKey:cost:)``.
+  public func setObject(
+    _ object: ObjectType, forKey key: KeyType, cost: Int = 0, lifetime: Duration
+  ) {
+    cache.store.set(object, for: cache.identify(key), cost: max(cost, 0), lifetime: lifetime)
+  }
+
+  /// How long the object of `key` has to live if it is not used meanwhile; `nil` if there is none,
+  /// or if it never expires. Does not count as a use.
+  public func remainingLifetime(forKey key: KeyType) -> Duration? {
+    contents.remainingLifetime(forKey: cache.identify(key))
+  }
+
+  /// Gives the object of `key` a lifetime of its own, counted from now. Returns whether there is an
+  /// object. The cache must come from ``makeCache(expiration:clock:_:)``; the call traps otherwise.
+  @discardableResult
+  public func setLifetime(_ lifetime: Duration, forKey key: KeyType) -> Bool {
+    contents.setLifetime(lifetime, forKey: cache.identify(key))
+  }
+
+  /// Removes all objects that have expired, and returns how many there were. All of them leave by
+  /// themselves within a second.
+  @discardableResult
+  public func removeExpiredObjects() -> Int { contents.removeExpired() }
+}
+
+/// What the caches that the current task makes are told of time.
+struct ObjectExpiration: Sendable {
+  @TaskLocal static var pending: ObjectExpiration?
+
+  let rule: Expiration
+  let clock: CacheClock
+}

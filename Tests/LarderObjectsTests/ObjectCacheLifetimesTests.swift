@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Larder
+import LarderObjects
+import LarderTestSupport
+import Testing
+
+/// Objects that expire.
+@Suite("Object cache lifetimes")
+struct ObjectCacheLifetimesTests {
+  private typealias TrackedCache = ObjectCache<NSNumber, Tracked>
+  private typealias Lifetimes = ObjectCacheLifetimes<NSNumber, Tracked>
+
+  final class Custom: ObjectCache<NSNumber, Tracked> {
+    var ageLimit = 7
+  }
+
+  private let clock = ManualClock()
+  private let tracker = LifetimeTracker()
+
+  @Test("Objects leave after their time, and the delegate is told of each once")
+  func age() {
+    let witness = Witness()
+    let cache = Lifetimes.makeCache(expiration: .afterWrite(.seconds(10)), clock: .manual(clock)) {
+      TrackedCache()
+    }
+    cache.delegate = witness
+    let lifetimes = Lifetimes(of: cache)
+    for number in 0..<3 { cache.setObject(tracker.make(number), forKey: number as NSNumber) }
+    lifetimes.setObject(tracker.make(3), forKey: 3, cost: 5, lifetime: .seconds(60))
+    lifetimes.setObject(tracker.make(4), forKey: 4, lifetime: .zero)
+    #expect(witness.payloads == [4])
+    #expect(lifetimes.setLifetime(.seconds(30), forKey: 2))
+    clock.advance(by: .seconds(10))
+    #expect(cache.object(forKey: 0) == nil && cache.object(forKey: 2)?.payload == 2)
+    #expect(lifetimes.remainingLifetime(forKey: 0) == nil)
+    #expect(lifetimes.remainingLifetime(forKey: 2) ?? .zero > .seconds(19))
+    #expect(ObjectCacheContents(of: cache).allObjects.map(\.payload).sorted() == [2, 3])
+    lifetimes.removeExpiredObjects()
+    #expect(witness.payloads.sorted() == [0, 1, 4])
+    #expect(witness.caches.allSatisfy { $0 === cache })
+    #expect(ObjectCacheContents(of: cache).count == 2)
+    lifetimes.ageLimit = .seconds(1)
+    cache.setObject(tracker.make(5), forKey: 5)
+    clock.advance(by: .seconds(1))
+    #expect(cache.object(forKey: 5) == nil && cache.object(forKey: 3)?.payload == 3)
+  }
+
+  @Test("Objects leave when they were not used for long")
+  func idle() {
+    let cache = Lifetimes.makeCache(clock: .manual(clock)) { Custom() }
+    #expect(cache.ageLimit == 7)
+    let lifetimes = Lifetimes(of: cache)
+    #expect(lifetimes.ageLimit == nil && lifetimes.idleLimit == nil)
+    lifetimes.idleLimit = .seconds(10)
+    cache.setObject(tracker.make(1), forKey: 1)
+    cache.setObject(tracker.make(2), forKey: 2)
+    for _ in 0..<5 {
+      clock.advance(by: .seconds(6))
+      #expect(cache.object(forKey: 1) != nil)
+    }
+    #expect(cache.object(forKey: 2) == nil && lifetimes.idleLimit == .seconds(10))
+  }
+
+  @Test("The background thread tells of objects, and not of a cache that is being released")
+  func background() {
+    for round in 0..<3 {
+      let told = Protected(0)
+      let witness = Witness()
+      witness.then = { _, _ in told.withLock { $0 += 1 } }
+      do {
+        let cache = Lifetimes.makeCache(expiration: .afterWrite(.milliseconds(10))) {
+          TrackedCache()
+        }
+        cache.delegate = witness
+        for number in 0..<100 { cache.setObject(tracker.make(number), forKey: number as NSNumber) }
+        if round == 0 { waitUntil("all are told") { told.withLock { $0 } == 100 } }
+      }
+      waitUntil("all are released") { tracker.live == told.withLock { $0 } }
+      witness.forget()
+    }
+    waitUntil("nothing is left") { tracker.live == 0 }
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("Other caches pay nothing, and refuse lifetimes")
+  func otherCaches() async {
+    #expect(Lifetimes(of: TrackedCache()).remainingLifetime(forKey: 1) == nil)
+    #expect(Lifetimes(of: TrackedCache()).removeExpiredObjects() == 0)
+    await #expect(processExitsWith: .failure) {
+      Lifetimes(of: TrackedCache()).ageLimit = .seconds(1)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Lifetimes of a whole cache: after a write, after the last use, both, with jitter, and changed.
+@Suite("Lifetimes of a whole cache")
+struct ExpirationRuleTests {
+  private let clock = ManualClock()
+  private var resolution: Duration { ExpirationTests.resolution }
+
+  private func make(_ expiration: Expiration, shards: Int = 1) -> Cache<Int, Int> {
+    Cache(shards: shards, expiration: expiration, options: .init(clock: .manual(clock)))
+  }
+
+  @Test(
+    "A use begins the idle time anew", arguments: EvictionPolicy.allCases.filter { !$0.needsCosts })
+  func idle(policy: EvictionPolicy) {
+    let cache = Cache<Int, Int>(
+      countLimit: 1_000, policy: policy, expiration: .afterAccess(.seconds(64)),
+      options: .init(clock: .manual(clock)))
+    for key in 0..<6 { cache[key] = key }
+    for _ in 0..<10 {
+      clock.advance(by: .seconds(40))
+      #expect(cache.value(forKey: 0) == 0)
+      #expect(cache.withValue(forKey: 1) { $0 } == 1)
+      #expect(cache.values(forKeys: [2]) == [2])
+      cache.modifyValue(forKey: 3) { _ in }
+      cache[4] = 4
+      cache.removeExpired()
+    }
+    #expect(cache[5] == nil && cache.count == 5)
+    // Lookups note what moves the deadline by more than a second.
+    clock.advance(by: .seconds(62))
+    #expect(cache.keys.sorted() == [0, 1, 2, 3, 4])
+    clock.advance(by: .seconds(2))
+    #expect(cache.keys.isEmpty && cache.removeExpired() <= 5 && cache.isEmpty)
+    cache.checkInvariants()
+  }
+
+  @Test("Uses in quick succession never lengthen the idle time, and shorten it by a 64th at most")
+  func frequentUses() {
+    let cache = make(.afterAccess(.seconds(64)))
+    cache[1] = 1
+    for step in 1...1_000 {
+      clock.advance(by: .milliseconds(step % 7 * 100))
+      #expect(cache[1] == 1)
+    }
+    clock.advance(by: .seconds(63) - resolution)
+    #expect(cache.contains(1))
+    clock.advance(by: .seconds(1) + resolution)
+    #expect(!cache.contains(1))
+  }
+
+  @Test("peek, contains, copies, statistics and questions about lifetimes do not use an entry")
+  func noUse() {
+    let cache = make(.afterAccess(.seconds(10)))
+    cache[1] = 1
+    for _ in 0..<2 {
+      #expect(cache.peek(forKey: 1) == 1 && cache.contains(1) && cache.snapshot().count == 1)
+      #expect(cache.keys == [1] && cache.statistics.hits == 0)
+      #expect(cache.remainingLifetime(forKey: 1) != nil)
+      cache.removeAll { _, _ in false }
+      clock.advance(by: .seconds(5))
+    }
+    #expect(!cache.contains(1))
+  }
+
+  @Test("Of two deadlines the earlier one counts")
+  func combined() throws {
+    let cache = make(Expiration(afterWrite: .seconds(100), afterAccess: .seconds(30)))
+    cache[1] = 1
+    cache[2] = 2
+    cache.insert(3, forKey: 3, expiresAfter: .seconds(50))
+    for _ in 0..<4 {
+      clock.advance(by: .seconds(24))
+      _ = cache[1]
+      _ = cache[3]
+    }
+    #expect(cache.keys == [1])
+    let left = try #require(cache.remainingLifetime(forKey: 1))
+    #expect(left <= .seconds(4) && left >= .seconds(4) - resolution)
+    clock.advance(by: .seconds(4))
+    #expect(cache[1] == nil && cache.removeExpired() <= 3)
+    cache.checkInvariants()
+  }
+
+  @Test("A new rule holds for what is stored, by the time of its writing", arguments: [1, 4])
+  func changedRule(shards: Int) {
+    let cache = make(.afterWrite(.seconds(100)), shards: shards)
+    for key in 0..<200 { cache[key] = key }
+    cache.insert(0, forKey: 1_000, expiresAfter: .seconds(500))
+    clock.advance(by: .seconds(50))
+    for key in 200..<300 { cache[key] = key }
+    cache.expiration = .afterWrite(.seconds(60))
+    #expect(cache.expiration == .afterWrite(.seconds(60)))
+    #expect(cache.keys.count == 301)
+    clock.advance(by: .seconds(10))
+    #expect(cache.keys.count == 101)
+    cache.expiration = .afterWrite(.seconds(10))
+    #expect(cache.keys == [1_000])
+    #expect(cache.removeExpired() <= 300)
+    cache[1] = 1
+    cache.expiration = .afterWrite(.seconds(1_000))
+    clock.advance(by: .seconds(900))
+    #expect(cache.keys == [1])
+    cache.expiration = .never
+    clock.advance(by: .seconds(1_000_000))
+    #expect(cache.keys == [1] && cache.remainingLifetime(forKey: 1) == nil)
+    cache.expiration = .afterWrite(.seconds(2_000_000))
+    #expect(cache.keys == [1])
+    cache.expiration = .afterWrite(.seconds(1_000_000))
+    #expect(cache.keys.isEmpty)
+    cache.checkInvariants()
+  }
+
+  @Test("A new idle time counts from the last use, as far as that is known")
+  func changedIdleTime() {
+    let cache = make(.afterWrite(.seconds(1_000)))
+    for key in 0..<100 { cache[key] = key }
+    clock.advance(by: .seconds(10))
+    cache.expiration = .afterAccess(.seconds(60))
+    clock.advance(by: .seconds(40))
+    #expect(cache[1] == 1)
+    clock.advance(by: .seconds(40))
+    #expect(cache.keys == [1])
+    cache.expiration = .afterAccess(.seconds(20))
+    #expect(cache.keys.isEmpty)
+    cache.checkInvariants()
+  }
+
+  @Test("Jitter shortens lifetimes, evenly, by no more than its fraction")
+  func jitter() {
+    let cache = make(.afterWrite(.seconds(100), jitter: 0.5))
+    for key in 0..<4_000 { cache[key] = key }
+    clock.advance(by: .seconds(50) - resolution)
+    #expect(cache.keys.count == 4_000)
+    for step in 1...9 {
+      clock.advance(by: .seconds(5))
+      let gone = 4_000 - cache.keys.count
+      #expect(abs(gone - 400 * step) < 150)
+    }
+    clock.advance(by: .seconds(5) + resolution)
+    #expect(cache.keys.isEmpty)
+    #expect(cache.removeExpired() <= 4_000 && cache.isEmpty)
+  }
+
+  @Test("What has expired in a shard goes before anything else there when room is needed")
+  func expiredFirst() {
+    let cache = Cache<Int, Int>(
+      countLimit: 100, policy: .lru, shards: 1, expiration: .afterWrite(.seconds(10)),
+      options: .init(clock: .manual(clock)))
+    for key in 0..<50 { cache.insert(key, forKey: key, expiresAfter: .seconds(60)) }
+    for key in 50..<100 { cache[key] = key }
+    clock.advance(by: .seconds(10))
+    for key in 100..<150 { cache[key] = key }
+    #expect(cache.statistics.evictions == 0 && cache.statistics.expirations == 50)
+    #expect(Set(cache.keys) == Set(0..<50).union(100..<150))
+    cache.checkInvariants()
+  }
+}
+
+extension EvictionPolicy {
+  fileprivate var needsCosts: Bool { self == .cheapestFirst || self == .costAware }
+}
