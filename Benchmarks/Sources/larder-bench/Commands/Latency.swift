@@ -12,6 +12,8 @@ struct Latency: Command {
     its last one has ended. With it operations are due at fixed moments, whatever became of the
     earlier ones, and their time counts from then: no coordinated omission.
 
+      --deadlines N          instead: operations on other entries of a Larder cache, on the given
+                             threads, while N entries expire at one moment
       --rate N               operations a second over all threads, from 100 to 1000000000
     \(SideBySide.help)
     \(Method.help)
@@ -19,12 +21,14 @@ struct Latency: Command {
 
   private let sideBySide: SideBySide
   private let rate: Double
+  private let deadlines: Int?
 
   init(_ words: some Sequence<String>) throws {
     let arguments = try Method.arguments(
-      words, of: Self.name, options: SideBySide.options.union(["--rate"]))
+      words, of: Self.name, options: SideBySide.options.union(["--rate", "--deadlines"]))
     sideBySide = try SideBySide(arguments)
     rate = arguments.has("--rate") ? try arguments.rate() : 0
+    deadlines = try arguments.optionalPositiveInteger("--deadlines")
     if sideBySide.plan.implementations.contains(where: { $0.name == "larder-batch" }) {
       throw Failure("larder-batch looks up many keys at once, so it times no single lookup")
     }
@@ -32,6 +36,12 @@ struct Latency: Command {
 
   func run() throws -> Bool {
     var results = try Results(path: sideBySide.json)
+    if let deadlines {
+      for threads in sideBySide.plan.threads {
+        try Collapse(entries: deadlines, threads: threads).run(&results)
+      }
+      return true
+    }
     let progress = Progress()
     defer { progress.finish() }
     var plan = sideBySide.plan
