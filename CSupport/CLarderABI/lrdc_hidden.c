@@ -15,6 +15,7 @@ HIDE(__bss_start) // gold's own
 HIDE(_edata)
 HIDE(_end)
 HIDE_THREAD_LOCAL(lrd_near)
+HIDE_THREAD_LOCAL(lrd_near_timed)
 HIDE_THREAD_LOCAL(lrd_self)
 HIDE(lrd_adaptive_advance)
 HIDE(lrd_adaptive_check_samples)

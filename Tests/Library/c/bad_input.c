@@ -4,6 +4,7 @@
 #include "sizes.h"
 
 #include <larder.h>
+#include <math.h>
 #include <string.h>
 
 static larder_cache *cache;
@@ -218,7 +219,43 @@ static void edges(void) {
   CHECK(larder_version() == LARDER_VERSION);
 }
 
+/* Calls that are wrong, and caches whose values cannot expire. */
+static void check_lifetimes(void) {
+  static const double bad[] = {-0.1, 1.1, NAN, INFINITY};
+  uint64_t number;
+  larder_cache *cache;
+  larder_config config = LARDER_CONFIG_INIT;
+  CHECK(larder_create(&config, &cache) == LARDER_OK);
+  CHECK(larder_set_for(cache, "k", 1, "v", 1, 0, 1, NULL) == LARDER_WRONG_MODE);
+  CHECK(larder_set_lifetime(cache, "k", 1, 1) == LARDER_WRONG_MODE);
+  CHECK(larder_get_lifetime(cache, "k", 1, &number) == LARDER_WRONG_MODE);
+  CHECK(larder_remove_expired(cache, &number) == LARDER_WRONG_MODE);
+  CHECK(larder_set_expiration(cache, 1, 0, 0) == LARDER_WRONG_MODE);
+  CHECK(larder_destroy(cache) == LARDER_OK);
+  for (int i = 0; i < 4; i++) {
+    config.jitter = bad[i];
+    CHECK(larder_create(&config, &cache) == LARDER_BAD_ARGUMENT && !cache);
+  }
+  config.jitter = 1;
+  config.expires = 1;
+  CHECK(larder_create(&config, &cache) == LARDER_OK);
+  for (int i = 0; i < 4; i++) {
+    CHECK(larder_set_expiration(cache, 1, 0, bad[i]) == LARDER_BAD_ARGUMENT);
+  }
+  CHECK(larder_set_expiration(cache, 0, 1, 0) == LARDER_WRONG_MODE);
+  CHECK(larder_set_for(cache, "k", 1, "v", 1, 0, LARDER_NEVER, NULL) == LARDER_OK);
+  CHECK(larder_get_lifetime(cache, "k", 1, &number) == LARDER_OK && number == LARDER_NEVER);
+  CHECK(larder_get_lifetime(cache, "k", 1, NULL) == LARDER_BAD_ARGUMENT);
+  CHECK(larder_destroy(cache) == LARDER_OK);
+  config.expires = 2;
+  CHECK(larder_create(&config, &cache) == LARDER_UNSUPPORTED);
+  CHECK(larder_clock_create(NULL) == LARDER_BAD_ARGUMENT);
+  CHECK(larder_clock_advance(NULL, 1) == LARDER_BAD_ARGUMENT);
+  CHECK(larder_clock_release(NULL) == LARDER_BAD_ARGUMENT);
+}
+
 int main(void) {
+  check_lifetimes();
   larder_config config = LARDER_CONFIG_INIT;
   CHECK(larder_create(&config, &cache) == LARDER_OK);
   CHECK(larder_set(cache, "a", 1, "old", 3, 5, NULL) == LARDER_OK);

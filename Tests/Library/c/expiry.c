@@ -6,7 +6,6 @@
 #include "check.h"
 
 #include <larder.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
