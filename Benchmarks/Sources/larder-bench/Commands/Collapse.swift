@@ -46,10 +46,12 @@ struct Collapse {
     if wait > 0 { usleep(UInt32(wait / 1_000)) }
 
     let state = State()
-    let team = runTogether(threads + 1, preparation: { _ in }) { thread in
-      thread == threads
-        ? watch(cache, deadline, state) : operate(cache, thread, deadline, state)
-    }
+    let team = runTogether(
+      threads + 1, preparation: { _ in },
+      { thread in
+        thread == threads
+          ? watch(cache, deadline, state) : operate(cache, thread, deadline, state)
+      })
     var (before, during) = (Times(), Times())
     for result in team.results {
       before.add(result.before)
