@@ -64,7 +64,7 @@ extension Cache {
       cache.trimOldest(toCost: cost, file: file, line: line)
     }
 
-    /// Evicts the entries stored longer ago: ``Cache/trim(toAge:)``.
+    /// Evicts the entries stored longer ago: ``Cache/trim(toAge:file:line:)``.
     @concurrent public func trim(toAge age: Duration) async { cache.trim(toAge: age) }
 
     /// Removes the entries that have expired: ``Cache/removeExpired()``.

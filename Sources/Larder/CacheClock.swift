@@ -25,7 +25,7 @@ public struct CacheClock: Sendable {
 ///     #expect(tokens[id] == nil)
 ///
 /// Several caches can share one. **Threads.** Any thread may advance the clock at any time. Calls
-/// that begin after ``advance(by:)`` has returned see the new time.
+/// that begin after ``advance(by:file:line:)`` has returned see the new time.
 public final class ManualClock: @unchecked Sendable {
   // Sendable: the core's clock is an atomic number, and the pointer to it constant.
   let core: UnsafeMutablePointer<lrd_manual_clock>

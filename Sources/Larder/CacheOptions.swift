@@ -60,7 +60,7 @@ extension Cache {
     /// Computes the lifetime of a value that is stored without one of its own; `nil` if the cache's
     /// ``Cache/expiration`` is to hold. It is called once for each such value, on the inserting
     /// thread, without a lock, and may use the cache. The rules for lifetimes are those of
-    /// ``Cache/insert(_:forKey:cost:expiresAfter:)``.
+    /// ``Cache/insert(_:forKey:cost:expiresAfter:file:line:)``.
     public var lifetime: (@Sendable (_ key: Key, _ value: Value) -> Duration?)?
 
     /// What the cache takes the time from.
