@@ -24,7 +24,7 @@ typedef struct lrd_tour {
   bool lost;    // because all of the last one has left or moved
   bool changed; // the order may have changed since the first slice
   uint32_t count;
-  uint64_t changes; // of the shard, after the last slice
+  uint64_t changes;            // of the shard, after the last slice
   lrd_entry *_Nullable before; // in front of the last slice; only its address is used
   lrd_entry *_Nullable last[LRD_TOUR_ROOM];
   uint64_t hash48[LRD_TOUR_ROOM];
