@@ -35,7 +35,7 @@ struct TimedScriptTests {
         Plan(
           seed: 4, policy: policy, limits: Limits(count: 20, cost: 80), afterWrite: 60,
           afterAccess: 25),
-        Plan(seed: 5, policy: policy, limits: Limits(count: 12)),
+        Plan(seed: 5, policy: policy, limits: Limits(count: 12), changesRule: true),
         Plan(
           seed: 6, policy: policy, limits: Limits(count: 12), afterWrite: 60, changesRule: true,
           givesLifetimes: false),
