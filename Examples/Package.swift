@@ -14,6 +14,7 @@ let package = Package(
   targets: [
     .executableTarget(name: "memoize", dependencies: [larder]),
     .executableTarget(name: "service", dependencies: [larder]),
+    .executableTarget(name: "sessions", dependencies: [larder]),
     .executableTarget(name: "thumbnails", dependencies: [larder]),
   ],
   swiftLanguageModes: [.v6]
