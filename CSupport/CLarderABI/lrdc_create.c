@@ -23,7 +23,8 @@ static const uint64_t config_bytes_least =
 /// version asks for nothing this one cannot do if its rest is zero.
 static larder_status read_config(const larder_config *config, larder_config *read) {
   uint64_t size = config->size, known = size < sizeof *read ? size : sizeof *read;
-  if (size < config_bytes_least || size > LRDC_STRUCTURE_MOST) return LARDER_BAD_SIZE;
+  bool past = size == config_bytes_least; // the one earlier version
+  if ((size < sizeof *read && !past) || size > LRDC_STRUCTURE_MOST) return LARDER_BAD_SIZE;
   memset(read, 0, sizeof *read);
   memcpy(read, config, known);
   for (uint64_t i = known; i < size; i++) {

@@ -90,7 +90,8 @@ larder_status larder_get_statistics(larder_cache *cache, larder_statistics *stat
   if (status != LARDER_OK) return status;
   if (!statistics) return LARDER_BAD_ARGUMENT;
   uint64_t size = statistics->size;
-  if (size < statistics_bytes_least || size > LRDC_STRUCTURE_MOST) return LARDER_BAD_SIZE;
+  bool past = size == statistics_bytes_least; // the one earlier version
+  if ((size < sizeof *statistics && !past) || size > LRDC_STRUCTURE_MOST) return LARDER_BAD_SIZE;
   lrd_statistics sum = lrd_cache_statistics(cache->core);
   uint64_t values = lrd_cache_count(cache->core) + sum.retired;
   const larder_statistics known = {

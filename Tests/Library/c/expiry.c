@@ -162,11 +162,8 @@ static void ask(player *player, unsigned char name) {
   larder_status status = larder_get_lifetime(player->cache, &name, 1, &left);
   CHECK(agrees(player, key, status == LARDER_OK));
   if (status != LARDER_OK) return;
-  if (key->high == LARDER_NEVER) {
-    CHECK(left == LARDER_NEVER);
-  } else {
-    CHECK(player->now + left >= key->low && player->now + left <= key->high);
-  }
+  uint64_t end = left == LARDER_NEVER ? left : player->now + left;
+  CHECK(end >= key->low && end <= key->high);
 }
 
 static void renew(player *player, unsigned char name, uint64_t lifetime) {
@@ -176,11 +173,8 @@ static void renew(player *player, unsigned char name, uint64_t lifetime) {
   CHECK(agrees(player, &before, status != LARDER_NOT_FOUND));
   if (status == LARDER_NOT_FOUND) return;
   CHECK(status == (lifetime ? LARDER_OK : LARDER_EXPIRED));
-  if (!lifetime) {
-    CHECK(!key->stored);
-    return;
-  }
-  begin(player, key, lifetime);
+  CHECK(lifetime || !key->stored);
+  if (lifetime) begin(player, key, lifetime);
 }
 
 /* Another rule for what goes by that of the cache. What has expired stays so. */
