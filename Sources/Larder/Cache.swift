@@ -132,7 +132,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     self.extras = extras
     self.name = name
     self.policy = policy
-    if settings.timed && settings.observed { destroyer.owner = self }
+    if settings.timed { destroyer.owner = self }
   }
 
   deinit {

@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Observers that are added", .timeLimit(.minutes(5)))
+@Suite("Observers that are added", .timeLimit(.minutes(20)))
 struct ObservingTests {
   @Test("Added observers hear of removals until they are cancelled", arguments: [1, 4])
   func addedObservers(shards: Int) {
@@ -35,6 +35,17 @@ struct ObservingTests {
         "first 2", "third 2, 0 left", "first 3",
       ])
     cache.checkInvariants()
+  }
+
+  @Test("What expires by itself is shown to a late observer")
+  func lateObserverOfExpiry() {
+    let cache = Cache<Int, Int>(expiration: .afterWrite(.milliseconds(20)))
+    let causes = Protected<[RemovalCause]>([])
+    cache.observeRemovals { _, _, _, _, cause in causes.withLock { $0.append(cause) } }
+    for key in 0..<100 { cache[key] = key }
+    waitUntil("the observer has heard of all") { causes.withLock { $0.count } == 100 }
+    #expect(causes.withLock { $0.allSatisfy { $0 == .expired } })
+    #expect(cache.isEmpty)
   }
 
   @Test("A cache that nobody observed hands its evictions to a late observer")

@@ -142,7 +142,8 @@ static inline lrd_entry *_Nullable lrd_garbage_next(lrd_cache *cache, lrd_lane *
 /// Destroys all free entries, by the hooks, when no call of the layer above is on the stack.
 void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage);
 
-/// Ends garbage, by the hooks as well: shows what was removed, and destroys what no reader holds.
+/// Ends garbage, by the hooks as well: shows what was removed, unless the cache is closed, and
+/// destroys what no reader holds.
 void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage);
 
 #pragma clang assume_nonnull end

@@ -24,8 +24,9 @@ void lrd_removal_of_one(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage
 /// Removes all entries. Takes the locks of all shards itself, so no insertion comes in between.
 void lrd_removal_of_all(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 
-/// From now on the caller sees removed entries, as in a cache created with `observed`. Takes the
-/// locks of all shards, so every change either began to unlink afterwards or has handed on.
-void lrd_removal_observe(lrd_cache *cache);
+/// From now on the caller sees removed entries, as in a cache created with `observed`, or no more.
+/// Takes the locks of all shards, so every change either began to unlink afterwards or has handed
+/// on.
+void lrd_removal_observe(lrd_cache *cache, bool observed);
 
 #pragma clang assume_nonnull end

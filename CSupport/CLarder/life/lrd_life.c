@@ -141,7 +141,8 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
 
 void lrd_cache_close(lrd_cache *cache) {
   atomic_store_explicit(&cache->closed, true, memory_order_release);
-  cache->observed = false;
+  // Not without the locks: the background thread may be removing what has expired.
+  if (cache->observed) lrd_removal_observe(cache, false);
   lrd_garbage garbage = {0};
   lrd_removal_of_all(cache, NULL, &garbage);
   destroy_all(cache, &garbage);

@@ -171,7 +171,8 @@ void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage) {
 }
 
 void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage) {
-  if (garbage->removed.head && cache->hooks.show) {
+  bool closed = atomic_load_explicit(&cache->closed, memory_order_acquire);
+  if (garbage->removed.head && cache->hooks.show && !closed) {
     cache->hooks.show(cache->hooks.context, garbage->removed.head);
   }
   lrd_garbage_retire(cache, garbage);

@@ -44,6 +44,18 @@ void lrd_removal_of_one(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage
   lrd_removal_finish(cache, shard, garbage, &removed);
 }
 
+/// Says of the entries that had expired that this is why they leave. Returns how many had.
+static uint64_t tell_expired(lrd_cache *cache, const lrd_chain *removed) {
+  uint64_t limit = lrd_limit_at(lrd_tick_at(lrd_now(cache->clock))), expired = 0;
+  for (lrd_entry *entry = removed->head; entry; entry = lrd_chain_next(&cache->pool, entry)) {
+    if (!(entry->fields & LRD_IS_TIMED)) continue;
+    if (!lrd_timer_is_over(&cache->pool, entry, limit)) continue;
+    entry->state = LRD_REMOVED_EXPIRED;
+    expired++;
+  }
+  return expired;
+}
+
 void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
                         lrd_garbage *garbage) LRD_UNCHECKED_LOCKS {
   lrd_order orders[LRD_SHARDS_MOST];
@@ -69,15 +81,20 @@ void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     lrd_order_dissolve(&orders[i], cache->policy, &cache->pool, LRD_REMOVED_BY_CALL, &removed);
   }
+  uint64_t expired = cache->timed ? tell_expired(cache, &removed) : 0;
   lrd_shard *shard = &cache->shards[0];
   lrd_shard_enter(cache, NULL, shard);
+  if (expired) {
+    shard->counters.removals -= expired;
+    shard->timer->expirations += expired;
+  }
   lrd_garbage_add_locked(cache, shard, garbage, &removed);
   lrd_shard_leave(cache, shard);
 }
 
-void lrd_removal_observe(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
+void lrd_removal_observe(lrd_cache *cache, bool observed) LRD_UNCHECKED_LOCKS {
   for (uint32_t i = 0; i <= cache->shard_mask; i++) lrd_lock_acquire(&cache->shards[i].lock);
-  cache->observed = true;
+  cache->observed = observed;
   bool marked = false;
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     marked |= lrd_lock_release(&cache->shards[i].lock);
