@@ -8,7 +8,7 @@ import Testing
 /// Each allocation of the core fails in turn, and no stored entry may suffer from it.
 ///
 /// The counter of failures belongs to the process, so each test runs in a process of its own.
-@Suite("Allocation failures", .serialized, .timeLimit(.minutes(10)))
+@Suite("Allocation failures", .serialized, .timeLimit(.minutes(20)))
 struct AllocationFailureTests {
   enum Bounds: String, CaseIterable, Codable, Sendable {
     case none, count, cost, both

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// If membarrier is missing, readers pass full fences, and everything else holds unchanged.
-@Suite("Without membarrier", .timeLimit(.minutes(5)))
+@Suite("Without membarrier", .timeLimit(.minutes(20)))
 struct FenceFallbackTests {
   @Test("Readers keep what they hold while writers evict and replace it", arguments: [1, 4])
   func readersAndWriters(shards: Int) async {

@@ -15,7 +15,7 @@ import Testing
 /// One reader and one writer of the real table, at every point where one can stop the other.
 ///
 /// Stops are single instructions, see lrdt_play.h. Each test runs in a process of its own.
-@Suite("Interleavings", .timeLimit(.minutes(10)), .enabled(if: lrdt_play_available()))
+@Suite("Interleavings", .timeLimit(.minutes(20)), .enabled(if: lrdt_play_available()))
 struct InterleavingTests {
   /// The actions of the writer. Their numbers are those of items on the shelf.
   enum Write: CaseIterable {

@@ -5,7 +5,7 @@ import LarderTestSupport
 import Testing
 
 /// What a loan holds up, and what it does not.
-@Suite("Loans", .timeLimit(.minutes(5)))
+@Suite("Loans", .timeLimit(.minutes(20)))
 struct LoanTests {
   @Test("A loan keeps exactly its entry", arguments: [1, 4], [1, 32])
   func loanKeepsItsEntry(shards: Int, loans: Int) async {

@@ -36,7 +36,7 @@ final class GuardedPair: @unchecked Sendable {
   }
 }
 
-@Suite("Locks", .timeLimit(.minutes(5)))
+@Suite("Locks", .timeLimit(.minutes(20)))
 struct LockTests {
   enum Action: CaseIterable { case acquire, attempt, attemptOrMark, mark, release }
 

@@ -14,7 +14,7 @@ import Testing
 /// The background thread works without any call that asks for it, and then sleeps. It belongs to
 /// the process, so each test runs in a process of its own. Such exit tests capture their arguments
 /// by a list like `[shards = shards as Int]`.
-@Suite("Maintenance", .timeLimit(.minutes(5)))
+@Suite("Maintenance", .timeLimit(.minutes(20)))
 struct MaintenanceTests {
   @Test("Removed entries are destroyed even if no call comes any more", arguments: [1, 4])
   func destroysRemovedEntries(shards: Int) async {

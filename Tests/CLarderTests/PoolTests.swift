@@ -76,7 +76,7 @@ final class CheckedPool {
   }
 }
 
-@Suite("Pools", .timeLimit(.minutes(5)))
+@Suite("Pools", .timeLimit(.minutes(20)))
 struct PoolTests {
   static let sizes = [24, 32, 40, 48, 100, 256, 1_000, 4_096, 40_000, 262_144, 1 << 20, 2 << 20]
 

@@ -60,7 +60,7 @@ struct Sleeper: ~Copyable {
   }
 }
 
-@Suite("Retirement", .timeLimit(.minutes(10)))
+@Suite("Retirement", .timeLimit(.minutes(20)))
 struct RetirementTests {
   typealias TrackedCache = Cache<Int, Tracked>
 

@@ -29,7 +29,7 @@ enum HashPattern: CaseIterable, Sendable {
   }
 }
 
-@Suite("Tables", .timeLimit(.minutes(10)))
+@Suite("Tables", .timeLimit(.minutes(20)))
 struct TableTests {
   enum Step: CaseIterable, Sendable {
     case insert, putBack

@@ -7,7 +7,7 @@ import Testing
 
 /// Records of ended threads are given to other threads, even where the system takes away the
 /// variables of a thread before it reports its end.
-@Suite("Ends of threads", .timeLimit(.minutes(5)))
+@Suite("Ends of threads", .timeLimit(.minutes(20)))
 struct ThreadEndTests {
   enum End: String, CaseIterable, Codable, Sendable {
     case plain, variablesLost, usedOnceMore

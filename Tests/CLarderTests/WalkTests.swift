@@ -29,7 +29,7 @@ struct WalkTests {
   }
 }
 
-@Suite("Tables that have moved", .timeLimit(.minutes(5)))
+@Suite("Tables that have moved", .timeLimit(.minutes(20)))
 struct MovedTableTests {
   @Test("A thread that is alone frees a table with the insertion that ends its move")
   func noTableStays() async {

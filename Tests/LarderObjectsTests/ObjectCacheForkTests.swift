@@ -4,7 +4,7 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-@Suite("Forks of object caches", .timeLimit(.minutes(5)))
+@Suite("Forks of object caches", .timeLimit(.minutes(20)))
 struct ObjectCacheForkTests {
   @Test("After a fork while another thread writes settings, the child can use the settings")
   func forkedSettings() async {

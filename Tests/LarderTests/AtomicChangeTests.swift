@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Changes that depend on what is stored.
-@Suite("Atomic changes", .timeLimit(.minutes(5)))
+@Suite("Atomic changes", .timeLimit(.minutes(20)))
 struct AtomicChangeTests {
   struct Broken: Error {}
 

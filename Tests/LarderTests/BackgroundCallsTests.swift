@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Calls in the background", .timeLimit(.minutes(5)))
+@Suite("Calls in the background", .timeLimit(.minutes(20)))
 struct BackgroundCallsTests {
   @Test("Each call does what its namesake does, off the main actor")
   @MainActor

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Calls that took effect one after another must explain what threads saw.
-@Suite("Concurrent calls", .timeLimit(.minutes(10)), .serialized)
+@Suite("Concurrent calls", .timeLimit(.minutes(20)), .serialized)
 struct ConcurrencyTests {
   struct Setting: Sendable, CustomTestStringConvertible {
     var threads: Int

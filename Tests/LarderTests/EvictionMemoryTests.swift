@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Memory of evictions", .timeLimit(.minutes(5)))
+@Suite("Memory of evictions", .timeLimit(.minutes(20)))
 struct EvictionMemoryTests {
   @Test("Evicted keys are told from all others", arguments: [1, 4])
   func evictedKeysAreTold(shards: Int) {

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Every optional feature keeps its word in a cache whose entries expire.
-@Suite("Expiration beside other features", .timeLimit(.minutes(5)))
+@Suite("Expiration beside other features", .timeLimit(.minutes(20)))
 struct ExpirationFeatureTests {
   private typealias Numbers = Cache<Int, Int>
   private typealias Objects = Cache<Int, Tracked>

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Threads that share a cache, and a clock, whose entries expire.
-@Suite("Expiration among threads", .timeLimit(.minutes(10)), .serialized)
+@Suite("Expiration among threads", .timeLimit(.minutes(20)), .serialized)
 struct ExpirationThreadTests {
   /// A value that expires.
   private final class Dated: Sendable {

@@ -7,7 +7,7 @@ import Testing
 // Not under ThreadSanitizer: it supports no threads that begin in the child of a fork.
 
 /// A forked child has one thread and a copy of everything else.
-@Suite("Forks", .timeLimit(.minutes(5)))
+@Suite("Forks", .timeLimit(.minutes(20)))
 struct ForkTests {
   @Test("The caches of a forked child work")
   func quietFork() async {

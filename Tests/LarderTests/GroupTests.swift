@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Groups of keys", .timeLimit(.minutes(5)))
+@Suite("Groups of keys", .timeLimit(.minutes(20)))
 struct GroupTests {
   typealias Grouped = Cache<Int, Tracked>
 

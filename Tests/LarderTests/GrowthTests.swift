@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The table grows a little with every write, and no reader may notice.
-@Suite("Growth", .timeLimit(.minutes(10)), .serialized)
+@Suite("Growth", .timeLimit(.minutes(20)), .serialized)
 struct GrowthTests {
   @Test("A cache grows to two million entries while readers run", arguments: [1, 4])
   func growthBesideReaders(shards: Int) {

@@ -6,7 +6,7 @@ import Testing
 
 /// The references of entries, and the hints to them in the table, which `checkInvariants()`
 /// compares.
-@Suite("Hints", .timeLimit(.minutes(10)))
+@Suite("Hints", .timeLimit(.minutes(20)))
 struct HintTests {
   /// A class of keys and values.
   final class Number: Hashable, Sendable {

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// The cost function and the insertion observer.
-@Suite("Cost function and insertion observer", .timeLimit(.minutes(5)))
+@Suite("Cost function and insertion observer", .timeLimit(.minutes(20)))
 struct InsertionTests {
   @Test("The function gives the cost of values without one; a given cost takes precedence")
   func costFunction() {

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Each stored value is released exactly once, whatever user code does in between.
-@Suite("Lifetimes", .timeLimit(.minutes(5)))
+@Suite("Lifetimes", .timeLimit(.minutes(20)))
 struct LifetimeTests {
   typealias TrackedCache = Cache<Int, Tracked>
 

@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Changes in place", .timeLimit(.minutes(5)))
+@Suite("Changes in place", .timeLimit(.minutes(20)))
 struct ModifyingTests {
   struct Stop: Error {}
 

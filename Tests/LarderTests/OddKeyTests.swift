@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Keys that break the rules of `Hashable` harm nobody but themselves.
-@Suite("Keys that break the rules", .timeLimit(.minutes(5)))
+@Suite("Keys that break the rules", .timeLimit(.minutes(20)))
 struct OddKeyTests {
   @Test("NaN is stored, never found, and evicted like any other key", arguments: [1, 4])
   func notANumberAsKey(shards: Int) {

@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Trimming the oldest first", .timeLimit(.minutes(5)))
+@Suite("Trimming the oldest first", .timeLimit(.minutes(20)))
 struct OldestFirstTests {
   @Test(
     "trimOldest goes by insertion, whatever the policy and the use",

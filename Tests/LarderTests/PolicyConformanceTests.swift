@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// What every policy guarantees, whatever its order.
-@Suite("Every policy", .timeLimit(.minutes(10)))
+@Suite("Every policy", .timeLimit(.minutes(20)))
 struct PolicyConformanceTests {
   struct Plan: Sendable, CustomTestStringConvertible {
     var policy: EvictionPolicy

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Each policy that defines an order keeps exactly the order of its model.
-@Suite("Policies agree with their models", .timeLimit(.minutes(10)))
+@Suite("Policies agree with their models", .timeLimit(.minutes(20)))
 struct PolicyModelTests {
   struct Setting: Sendable, CustomTestStringConvertible {
     var policy: EvictionPolicy

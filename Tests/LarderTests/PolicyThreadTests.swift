@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Every policy while threads meet.
-@Suite("Policies and threads", .timeLimit(.minutes(10)))
+@Suite("Policies and threads", .timeLimit(.minutes(20)))
 struct PolicyThreadTests {
   @Test("Threads may make every call at once", arguments: EvictionPolicy.allCases, [1, 4])
   func everyCallAtOnce(policy: EvictionPolicy, shards: Int) {

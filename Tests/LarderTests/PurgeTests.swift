@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Trimming by cost, and purges to low-water marks.
-@Suite("Trims and purges", .timeLimit(.minutes(5)))
+@Suite("Trims and purges", .timeLimit(.minutes(20)))
 struct PurgeTests {
   @Test("trimCostliest evicts the costliest first, and no more than necessary", arguments: [1, 4])
   func costliestGoFirst(shards: Int) {

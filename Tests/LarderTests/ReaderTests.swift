@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A reader delays the one value it was lent, and nothing else.
-@Suite("Sleeping readers", .timeLimit(.minutes(10)))
+@Suite("Sleeping readers", .timeLimit(.minutes(20)))
 struct ReaderTests {
   /// Lends `key` to a thread that holds it until `release` is set.
   private static func hold(

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Observers and deinits run outside the locks and may call the cache that called them.
-@Suite("Re-entrant calls", .timeLimit(.minutes(5)))
+@Suite("Re-entrant calls", .timeLimit(.minutes(20)))
 struct ReentrancyTests {
   typealias TrackedCache = Cache<Int, Tracked>
 

@@ -6,7 +6,7 @@ import Testing
 
 /// What the cache copies or looks at for its own purposes must not decide where a value dies, and
 /// does not count as waiting for its release.
-@Suite("Release elsewhere, and copies", .timeLimit(.minutes(5)))
+@Suite("Release elsewhere, and copies", .timeLimit(.minutes(20)))
 struct ReleaseCopyTests {
   typealias TrackedCache = Cache<Int, Tracked>
   typealias Sink = ReleaseTests.Sink

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Values die where the receiver releases their batch, and nowhere else.
-@Suite("Release of values elsewhere", .timeLimit(.minutes(5)))
+@Suite("Release of values elsewhere", .timeLimit(.minutes(20)))
 struct ReleaseTests {
   typealias TrackedCache = Cache<Int, Tracked>
 

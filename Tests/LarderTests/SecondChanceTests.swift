@@ -4,7 +4,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@Suite("A second chance for evicted objects", .timeLimit(.minutes(5)))
+@Suite("A second chance for evicted objects", .timeLimit(.minutes(20)))
 struct SecondChanceTests {
   typealias TrackedCache = Cache<Int, Tracked>
 

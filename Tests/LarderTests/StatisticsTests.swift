@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Statistics", .timeLimit(.minutes(5)))
+@Suite("Statistics", .timeLimit(.minutes(20)))
 struct StatisticsTests {
   @Test("Each call counts once, under its name", arguments: [1, 4])
   func eachCallCountsOnce(shards: Int) {

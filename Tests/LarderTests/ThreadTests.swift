@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Threads come and go, and so do caches.
-@Suite("Threads and their exits", .timeLimit(.minutes(10)))
+@Suite("Threads and their exits", .timeLimit(.minutes(20)))
 struct ThreadTests {
   @Test("Thousands of short threads leave nothing behind")
   func shortThreads() {

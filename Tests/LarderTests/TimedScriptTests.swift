@@ -7,7 +7,7 @@ import Testing
 ///
 /// The cache may keep what has expired for a while, and the model does not. So the observer's
 /// reports of such entries may come at any step after their time, but each of them comes once.
-@Suite("Scripts with deadlines agree with the model", .timeLimit(.minutes(10)))
+@Suite("Scripts with deadlines agree with the model", .timeLimit(.minutes(20)))
 struct TimedScriptTests {
   struct Plan: Sendable, CustomTestStringConvertible {
     var seed: UInt64

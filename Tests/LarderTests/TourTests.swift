@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Lists of all entries", .timeLimit(.minutes(5)))
+@Suite("Lists of all entries", .timeLimit(.minutes(20)))
 struct TourTests {
   @Test(
     "While others use, store and remove, each key that stays is listed once",

@@ -12,7 +12,7 @@ import Testing
 /// The adaptive policy on real requests. They are the slice in Benchmarks/Traces and, if
 /// LARDER_TRACES names a directory with traces and `best.csv` (columns trace, mode, size_fraction,
 /// size, best_online_miss_ratio, …), the short ones of those.
-@Suite("Real traces", .timeLimit(.minutes(10)))
+@Suite("Real traces", .timeLimit(.minutes(20)))
 struct TraceTests {
   static let directory = getenv("LARDER_TRACES").map { String(cString: $0) }
   static let slice =

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@Suite("Removal of unreferenced objects", .timeLimit(.minutes(5)))
+@Suite("Removal of unreferenced objects", .timeLimit(.minutes(20)))
 struct UnreferencedTests {
   typealias TrackedCache = Cache<Int, Tracked>
 

@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-@Suite("Eviction that asks first", .timeLimit(.minutes(5)))
+@Suite("Eviction that asks first", .timeLimit(.minutes(20)))
 struct VetoTests {
   @Test("A refused entry stays while others can be evicted", arguments: [1, 4])
   func refusedEntryStays(shards: Int) {

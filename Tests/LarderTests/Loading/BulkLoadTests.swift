@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Loads of several keys at once.
-@Suite("Bulk loads", .timeLimit(.minutes(5)))
+@Suite("Bulk loads", .timeLimit(.minutes(20)))
 struct BulkLoadTests {
   struct Broken: Error {}
 

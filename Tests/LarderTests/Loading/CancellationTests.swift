@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Callers that leave, and what a load takes over from its callers.
-@Suite("Callers of a load", .timeLimit(.minutes(5)))
+@Suite("Callers of a load", .timeLimit(.minutes(20)))
 struct CancellationTests {
   enum Trace { @TaskLocal static var number = 0 }
 

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Misses of single keys that are loaded together.
-@Suite("Gathered loads", .timeLimit(.minutes(5)))
+@Suite("Gathered loads", .timeLimit(.minutes(20)))
 struct GatheringTests {
   struct Broken: Error {}
 

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// What a write does to the load of its key, one kind of write after the other.
-@Suite("Invalidation beats loads", .timeLimit(.minutes(5)))
+@Suite("Invalidation beats loads", .timeLimit(.minutes(20)))
 struct InvalidationTests {
   enum Write: String, CaseIterable, Sendable {
     case remove, assignNil, removeAll, removeAllWhere, removeGroup

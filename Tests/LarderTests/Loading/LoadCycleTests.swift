@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Loads that wait for each other in a circle are told so.
-@Suite("Load cycles", .timeLimit(.minutes(5)))
+@Suite("Load cycles", .timeLimit(.minutes(20)))
 struct LoadCycleTests {
   private func keys(_ error: (any Error)?) -> [Int]? {
     (error as? LoadCycle)?.keys.compactMap { $0 as? Int }

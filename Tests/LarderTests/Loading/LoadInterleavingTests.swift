@@ -7,7 +7,7 @@
   /// Two who load and one who writes, in many orders of the steps at which they can meet. At full
   /// length these are all in which a thread that could go on lets others go first at most four
   /// times: few faults need more (Musuvathi and Qadeer, 2007), and all orders take too long.
-  @Suite("Interleavings of loads and writes", .timeLimit(.minutes(10)), .serialized)
+  @Suite("Interleavings of loads and writes", .timeLimit(.minutes(20)), .serialized)
   struct LoadInterleavingTests {
     enum Write: CaseIterable, Sendable {
       case remove, insert, removeAll

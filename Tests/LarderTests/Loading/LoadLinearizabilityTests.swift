@@ -5,7 +5,7 @@ import Testing
 
 /// What threads saw while they loaded, wrote and evicted must have an order in which no load comes
 /// back over a write.
-@Suite("Histories of loads", .timeLimit(.minutes(10)), .serialized)
+@Suite("Histories of loads", .timeLimit(.minutes(20)), .serialized)
 struct LoadLinearizabilityTests {
   @Test("Recorded histories are linearizable", arguments: [1, 4])
   func histories(shards: Int) {

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// What a cache with a loader does with values, failures and absences.
-@Suite("Loading cache", .timeLimit(.minutes(5)))
+@Suite("Loading cache", .timeLimit(.minutes(20)))
 struct LoadingCacheTests {
   struct Broken: Error {}
 

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Callers of one key share one load, threads and tasks alike.
-@Suite("Single flight", .timeLimit(.minutes(5)))
+@Suite("Single flight", .timeLimit(.minutes(20)))
 struct SingleFlightTests {
   struct Broken: Error, Equatable { let number: Int }
 
