@@ -168,7 +168,8 @@ extension Task where Success == Void, Failure == Never {
   }
 }
 
-/// Runs `body`, and tells `handle` when the calling task becomes more urgent meanwhile.
+/// Runs `body`, and tells `handle` if the calling task has become more urgent than it was made, and
+/// when it becomes so meanwhile.
 nonisolated(nonsending)
   private func withEscalation<Result: Sendable>(
     _ handle: @escaping @Sendable (TaskPriority) -> Void,
@@ -176,7 +177,13 @@ nonisolated(nonsending)
   ) async -> Result
 {
   if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-    await withTaskPriorityEscalationHandler(operation: body) { handle($1) }
+    await withTaskPriorityEscalationHandler {
+      // Nobody tells the handler of what was before it.
+      if let base = Task.basePriority, Task.currentPriority > base { handle(Task.currentPriority) }
+      return await body()
+    } onPriorityEscalated: {
+      handle($1)
+    }
   } else {
     await body()
   }
