@@ -101,10 +101,10 @@ struct LoadingCacheTests {
         }
       }
     }
-    while cache.cache.flightCount > 0 { await Task.yield() }
+    // Nobody waits for a refresh, so the test may see one before its shard has heard of its end.
+    while cache.cache.flightCount > 0 || cache.cache.countedFlights > 0 { await Task.yield() }
     #expect(most.withLock { $0 } == 1 && misses.value == 0)
     #expect(cache.statistics.loads == cache.statistics.refreshes)
-    #expect(cache.cache.countedFlights == 0)
   }
 
   @Test("A refresh that fails leaves the old value")
