@@ -9,6 +9,7 @@ import Testing
 struct LoweredLimitTests {
   static let policies: [EvictionPolicy] = [.cheapestFirst, .costAware, .adaptive, .lru, .fifo]
 
+  // Not under AddressSanitizer: each of a thousand insertions runs inside another, in large frames.
   @Test(
     "An observer that stores values of cost 0 does not keep a lowered limit from holding",
     arguments: policies, [1, 4])
