@@ -53,8 +53,10 @@ struct EvictionMemoryTests {
 
   @Test("With many threads, no stored key is ever reported as evicted")
   func storedKeysAreNeverTold() {
-    let cache = Cache<Int, Int>(
-      countLimit: 100, policy: .lru, shards: 4, options: .init(rememberedEvictions: 200))
+    // With these hashes no other key is taken for one of the thousand.
+    var options = Cache<Int, Int>.Options.repeatable()
+    options.rememberedEvictions = 200
+    let cache = Cache<Int, Int>(countLimit: 100, policy: .lru, shards: 4, options: options)
     onThreads(4) { thread in
       var random = SplitMix64(seed: UInt64(thread))
       for _ in 0..<Stress.scaled(10_000, atLeast: 500) {
@@ -65,8 +67,7 @@ struct EvictionMemoryTests {
     }
     #expect(cache.keys.allSatisfy { !cache.wasEvicted($0) })
     #expect((0..<1_000).count { cache.wasEvicted($0) } > 100)
-    // The expected number is 0.0002.
-    #expect((1_000..<100_000).count { cache.wasEvicted($0) } <= 1)
+    #expect((1_000..<100_000).allSatisfy { !cache.wasEvicted($0) })
   }
 
   @Test("A cache without the option knows of no eviction")
