@@ -122,5 +122,6 @@ larder_status larder_reclaim(larder_cache *cache) {
   lrd_garbage garbage = {0};
   lrd_garbage_reclaim(cache->core, &garbage);
   lrdc_finish(cache, lane, &garbage);
+  lrd_garbage_give_back(cache->core);
   return LARDER_OK;
 }

@@ -70,17 +70,28 @@ extension Cache {
   func report(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64) {
     var next = garbage.removed.head
     while let entry = next {
-      let key = entry.key(of: Layout.self)
-      let value = entry.value(of: Layout.self)
-      let cost = Int(clamping: lrd_entry_cost(entry))
-      let cause = RemovalCause(state: lrd_entry_get_state(entry))
-      if let extras, extras.watchesRemovals {
-        extras.didLeave(
-          key.pointee, hasher.hash(key.pointee), value.pointee, cost, cause, since: moment)
-      }
-      observer?(key.pointee, value.pointee, cost, cause)
+      entry.show(of: Layout.self, hasher, observer, extras, since: moment)
       next = lrd_garbage_after(core, entry)
     }
     lrd_garbage_retire(core, &garbage)
+  }
+}
+
+extension UnsafeMutablePointer<lrd_entry> {
+  /// Tells of a removed entry. No lock is held.
+  func show<Key, Value>(
+    of layout: EntryLayout<Key, Value>.Type, _ hasher: KeyHasher<Key>,
+    _ observer: Cache<Key, Value>.RemovalObserver?, _ extras: Extras<Key, Value>?,
+    since moment: UInt64
+  ) {
+    let key = key(of: layout)
+    let value = value(of: layout)
+    let cost = Int(clamping: lrd_entry_cost(self))
+    let cause = RemovalCause(state: lrd_entry_get_state(self))
+    if let extras, extras.watchesRemovals {
+      extras.didLeave(
+        key.pointee, hasher.hash(key.pointee), value.pointee, cost, cause, since: moment)
+    }
+    observer?(key.pointee, value.pointee, cost, cause)
   }
 }

@@ -15,6 +15,7 @@ extension Cache {
       countLimitEvictions: Int(sum.counters.evictions.0),
       costLimitEvictions: Int(sum.counters.evictions.1),
       trimEvictions: Int(sum.counters.evictions.2),
+      evictionsByPressure: Int(sum.pressure_evictions),
       unorderedHits: Int(sum.dropped))
   }
 

@@ -53,6 +53,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   @usableFromInline let observer: RemovalObserver?
   /// The optional features asked for, `nil` for most caches. Lookups never look at them.
   @usableFromInline let extras: Extras<Key, Value>?
+  /// What the core calls by itself. The core retains it too.
+  let destroyer: PairDestroyer
 
   /// The loads under way. None is made before the first load.
   let flights = AtomicLazyReference<Flights<Key, Value>>()
@@ -100,6 +102,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     policy.requireLimit(totalCostLimit, file: file, line: line)
     let extras = Extras<Key, Value>(
       onInsertion: onInsertion, cost: cost, options: options, for: Place(file: file, line: line))
+    let hasher = options.hashSeeds.map(KeyHasher<Key>.init(seed0:seed1:)) ?? KeyHasher()
+    let destroyer = TypedPairDestroyer(hasher, onRemoval, extras)
     var settings = lrd_options(
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),
       policy: policy.core,
@@ -109,16 +113,18 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       references: Layout.references,
       observed: onRemoval != nil || extras?.watchesRemovals == true,
       costed: cost != nil || options.expectsCosts,
-      hooks: TypedPairDestroyer<Key, Value>(releaser: extras?.releaser).hooks())
+      hooks: destroyer.hooks())
     guard let core = lrd_cache_create(&settings) else {
       stop("no memory for a cache", file: file, line: line)
     }
     self.core = core
-    self.hasher = options.hashSeeds.map(KeyHasher.init(seed0:seed1:)) ?? KeyHasher()
+    self.hasher = hasher
     self.observer = onRemoval
     self.extras = extras
+    self.destroyer = destroyer
     self.name = name
     self.policy = policy
+    setPressure(options.pressure)
   }
 
   deinit {

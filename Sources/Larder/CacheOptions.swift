@@ -57,6 +57,9 @@ extension Cache {
     /// insertions share.
     public var remembersAge: Bool
 
+    /// What the cache does when memory runs short. It can be changed later: ``Cache/pressure``.
+    public var pressure: PressureResponse
+
     /// Whether entries have room for a cost from the start, as in caches with a total cost limit or
     /// a cost function. Otherwise each entry stored with a cost takes twice the memory of others.
     package var expectsCosts = false
@@ -72,7 +75,8 @@ extension Cache {
     public init(
       preferredCount: Int = 0, preferredTotalCost: Int = 0, release: ValueRelease<Value>? = nil,
       shouldEvict: (@Sendable (_ key: Key, _ value: Value) -> Bool)? = nil,
-      groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false
+      groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false,
+      pressure: PressureResponse = .default
     ) {
       self.preferredCount = preferredCount
       self.preferredTotalCost = preferredTotalCost
@@ -81,6 +85,7 @@ extension Cache {
       self.groups = groups
       self.rememberedEvictions = rememberedEvictions
       self.remembersAge = remembersAge
+      self.pressure = pressure
     }
   }
 }

@@ -50,7 +50,7 @@
     since moment: UInt64
   ) {
     groups?.didLeave(key)
-    guard cause == .limit || cause == .trimmed else { return }
+    guard cause == .limit || cause == .trimmed || cause == .pressure else { return }
     evictions?.remember(hash)
     secondChance?.keep(value, key, hash, cost: cost, since: moment)
   }

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 
-/// Destroys keys and values for the core when no call of a typed cache is on the stack: on the
-/// background thread, and when a cache is closed. The core holds one reference to it until the
-/// cache's memory is freed.
-class PairDestroyer {
+/// Does the core's work on keys and values when no call of a typed cache is on the stack: on the
+/// background thread, under memory pressure, and when a cache is closed. The core holds one
+/// reference to it until the cache's memory is freed.
+@usableFromInline class PairDestroyer {
+  /// The cache's answer to memory pressure.
+  let response = Guarded(PressureResponse.ignore)
+
   func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ batch: inout UnsafeMutableRawPointer?) {
   }
 
   func finish(_ batch: UnsafeMutableRawPointer) {}
+
+  /// Whether somebody beside the cache holds the value. The shard's lock is held.
+  func isHeld(_ entry: UnsafePointer<lrd_entry>) -> Bool { false }
+
+  /// A moment before entries are evicted; see `SecondChance`.
+  func moment() -> UInt64 { 0 }
+
+  /// Shows an evicted entry to the observer. No lock is held.
+  func show(_ entry: UnsafeMutablePointer<lrd_entry>, since moment: UInt64) {}
 
   /// The hooks of a cache. They keep `self` alive until the core releases them.
   func hooks() -> lrd_hooks {
@@ -21,14 +33,39 @@ class PairDestroyer {
       finish: { context, batch in
         Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().finish(batch)
       },
-      release: { context in Unmanaged<PairDestroyer>.fromOpaque(context!).release() })
+      release: { context in Unmanaged<PairDestroyer>.fromOpaque(context!).release() },
+      ask: { context, level in
+        let destroyer = Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue()
+        let response = destroyer.response.withLock { $0 }
+        return response.action(at: MemoryPressure.Level(rawValue: Int(level))!).core
+      },
+      is_held: { context, entry in
+        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().isHeld(entry)
+      },
+      moment: { context in
+        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().moment()
+      },
+      show: { context, entry, moment in
+        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue()
+          .show(entry, since: moment)
+      })
   }
 }
 
-final class TypedPairDestroyer<Key, Value: Sendable>: PairDestroyer {
-  private let releaser: Releaser<Value>?
+final class TypedPairDestroyer<Key: Hashable & Sendable, Value: Sendable>: PairDestroyer {
+  private let hasher: KeyHasher<Key>
+  private let observer: Cache<Key, Value>.RemovalObserver?
+  private let extras: Extras<Key, Value>?
+  private var releaser: Releaser<Value>? { extras?.releaser }
 
-  init(releaser: Releaser<Value>?) { self.releaser = releaser }
+  init(
+    _ hasher: KeyHasher<Key>, _ observer: Cache<Key, Value>.RemovalObserver?,
+    _ extras: Extras<Key, Value>?
+  ) {
+    self.hasher = hasher
+    self.observer = observer
+    self.extras = extras
+  }
 
   override func destroy(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ batch: inout UnsafeMutableRawPointer?
@@ -46,5 +83,27 @@ final class TypedPairDestroyer<Key, Value: Sendable>: PairDestroyer {
 
   override func finish(_ batch: UnsafeMutableRawPointer) {
     releaser?.hand(Unmanaged<ReleaseBatch<Value>>.fromOpaque(batch).takeRetainedValue())
+  }
+
+  override func isHeld(_ entry: UnsafePointer<lrd_entry>) -> Bool {
+    guard Value.self is AnyObject.Type else { return false }
+    let value = UnsafeMutablePointer(mutating: entry).value(of: EntryLayout<Key, Value>.self)
+    return !isOnlyReference(UnsafeRawPointer(value))
+  }
+
+  override func moment() -> UInt64 { extras?.secondChance?.moment() ?? 0 }
+
+  override func show(_ entry: UnsafeMutablePointer<lrd_entry>, since moment: UInt64) {
+    entry.show(of: EntryLayout<Key, Value>.self, hasher, observer, extras, since: moment)
+  }
+}
+
+/// Whether the stored reference is the only strong one. Asks about a copy of its bits, because the
+/// question needs exclusive access to the variable and readers are looking at that.
+func isOnlyReference(_ stored: UnsafeRawPointer) -> Bool {
+  withUnsafeTemporaryAllocation(of: AnyObject.self, capacity: 1) { copy in
+    UnsafeMutableRawPointer(copy.baseAddress!)
+      .copyMemory(from: stored, byteCount: MemoryLayout<AnyObject>.size)
+    return isKnownUniquelyReferenced(&copy[0])
   }
 }

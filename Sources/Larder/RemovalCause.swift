@@ -15,6 +15,9 @@ public enum RemovalCause: Sendable, Hashable {
   /// It was removed by name, by `removeAll`, by `removeUnreferenced`, or because an insertion for
   /// its key was too costly.
   case removed
+  /// It was evicted because memory ran short, or the program went to the background; see
+  /// ``Cache/pressure``.
+  case pressure
 }
 
 extension RemovalCause {
@@ -23,6 +26,7 @@ extension RemovalCause {
     case Int(LRD_REMOVED_LIMIT.rawValue): self = .limit
     case Int(LRD_REMOVED_TRIM.rawValue): self = .trimmed
     case Int(LRD_REMOVED_REPLACED.rawValue): self = .replaced
+    case Int(LRD_REMOVED_PRESSURE.rawValue): self = .pressure
     default: self = .removed
     }
   }

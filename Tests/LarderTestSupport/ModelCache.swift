@@ -173,6 +173,7 @@ public struct ModelCache {
     case .trimmed: statistics.trimEvictions += 1
     case .replaced: statistics.replacements += 1
     case .removed: statistics.removals += 1
+    case .pressure: break  // happens to no model
     }
   }
 }

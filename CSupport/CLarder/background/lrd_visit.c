@@ -7,6 +7,7 @@
 #include "lrd_grace.h"
 #include "lrd_growth.h"
 #include "lrd_hazards.h"
+#include "lrd_spare.h"
 
 enum {
   buckets_per_slice = 32, // moved under one lock
@@ -45,7 +46,7 @@ static void fence_all(lrd_cache *cache) {
 /// Makes the pool's reserve page if the pool wants one and the cache may need it. True if so.
 static bool tidy_pool(lrd_cache *cache) {
   uint64_t limit = lrd_cache_count_limit(cache);
-  return lrd_pool_prepare(&cache->pool, limit ? limit + limit / 64 + slots_besides : UINT64_MAX);
+  return lrd_spare_prepare(&cache->pool, limit ? limit + limit / 64 + slots_besides : UINT64_MAX);
 }
 
 /// The context of make_page(): insertions may want a page while a table is made.

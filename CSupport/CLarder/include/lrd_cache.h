@@ -5,18 +5,23 @@
  *              ├─ pool                    the entries' memory
  *              ├─ budget                  limits over all shards
  *              ├─ lanes[thread index]     what one thread writes (lrd_lane.h)
- *              └─ request                 asks the background thread for a visit
+ *              ├─ request                 asks the background thread for a visit
+ *              └─ answer                  to memory pressure
  *
  * FIELDS of lrd_cache
  *   lanes           admin lock to grow (release), all threads read (acquire). Outgrown arrays are
  *                   kept until the cache closes, because a thread may be reading one
  *   request         see lrd_request.h; its references are those of the cache
  *   closed          set once by the owner (release), read by the background thread (acquire)
+ *   observed        cleared once, by the owner that closes the cache (relaxed): a relief that still
+ *                   runs shows nothing then
  *   steal_hand      the shard to look for victims in next (relaxed): any value will do
  *   older, link     the list of all caches, as in lrd_process.h; guard: that list's lock
+ *   answer          see lrd_answer.h; guard: `admin`
  *   all others      constant after creation, or with guards of their own */
 #pragma once
 
+#include "lrd_answer.h"
 #include "lrd_budget.h"
 #include "lrd_request.h"
 #include "lrd_shard.h"
@@ -38,6 +43,18 @@ typedef struct lrd_hooks {
   void (*_Nullable finish)(void *_Nullable context, void *_Nonnull batch);
   /// Called once, when the cache's memory is freed.
   void (*_Nonnull release)(void *_Nullable context);
+
+  /* For evictions by pressure, which no call of the layer above makes. NULL: not needed. */
+
+  /// The response of a cache that `asks`. No lock is held, and the call may take long.
+  lrd_action (*_Nullable ask)(void *_Nullable context, int level);
+  /// True when somebody beside the cache holds the value: its eviction would free nothing. Runs
+  /// under the shard's lock: no code of users.
+  bool (*_Nullable is_held)(void *_Nullable context, const lrd_entry *_Nonnull entry);
+  /// Called before entries are removed. What it returns is passed to `show`.
+  uint64_t (*_Nullable moment)(void *_Nullable context);
+  /// Shows a removed entry to the observer. Not NULL in an observed cache.
+  void (*_Nullable show)(void *_Nullable context, lrd_entry *_Nonnull entry, uint64_t moment);
 } lrd_hooks;
 
 typedef struct lrd_options {
@@ -56,7 +73,7 @@ typedef struct lrd_options {
 typedef struct lrd_cache {
   lrd_shard *shards;
   uint32_t shard_mask;
-  bool observed;
+  _Atomic(bool) observed;
   uint8_t hits_most; // the policy's, beside what every lookup loads
   uint64_t number;   // unique in the process, not 0
   const lrd_policy *policy;
@@ -72,6 +89,7 @@ typedef struct lrd_cache {
   _Atomic(uint32_t) steal_hand;
   _Atomic(bool) closed;
   lrd_request request;
+  lrd_answer answer;
   struct lrd_cache *_Nullable older;
   struct lrd_cache *_Nullable *_Nullable link;
 } lrd_cache;
@@ -98,12 +116,22 @@ static inline uint64_t lrd_cache_cost(lrd_cache *cache) {
   return lrd_budget_cost(&cache->budget);
 }
 
+/// The limits in force, 0 for none: the owner's, or less under pressure.
 static inline uint64_t lrd_cache_count_limit(lrd_cache *cache) {
   return LRD_LOAD(&cache->budget.count_limit);
 }
 
 static inline uint64_t lrd_cache_cost_limit(lrd_cache *cache) {
   return LRD_LOAD(&cache->budget.cost_limit);
+}
+
+/// The limits that the owner has set, 0 for none.
+static inline uint64_t lrd_cache_own_count_limit(lrd_cache *cache) {
+  return LRD_LOAD(&cache->answer.own_count);
+}
+
+static inline uint64_t lrd_cache_own_cost_limit(lrd_cache *cache) {
+  return LRD_LOAD(&cache->answer.own_cost);
 }
 
 /// The cost of an entry that was given none: 1 where costs are limited, so that the limit bounds

@@ -46,7 +46,14 @@ enum lrd_entry_state {
   LRD_REMOVED_TRIM = 4,
   LRD_REMOVED_REPLACED = 5,
   LRD_REMOVED_BY_CALL = 6,
+  LRD_REMOVED_PRESSURE = 8,
 };
+
+/// True for reasons that are an eviction: the policy may remember the key.
+LRD_INLINE bool lrd_removal_evicts(uint8_t reason) {
+  return reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM ||
+         reason == LRD_REMOVED_PRESSURE;
+}
 
 /// A limit that is not set, or a shard's share of it.
 #define LRD_UNBOUNDED UINT64_MAX

@@ -65,7 +65,7 @@ static inline bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Null
     LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
   bool free = lane && !lane->destroying && lane->thread->top == lane->thread->hazards;
-  if (!free || cache->observed || shard->cost) return false;
+  if (!free || LRD_LOAD(&cache->observed) || shard->cost) return false;
   // A thread that is alone now empties a limbo from a time with more threads.
   return !used ||
          (!lrd_thread_is_solitary() &&
@@ -103,6 +103,10 @@ void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage);
 
 /// Takes all entries that no reader holds out of the limbos of all shards.
 void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage);
+
+/// Gives the memory that nothing lies in back to the system, after lrd_garbage_reclaim(): pages
+/// without entries, and what the allocator keeps.
+void lrd_garbage_give_back(lrd_cache *cache);
 
 /// The entry after `entry` in `removed`.
 static inline lrd_entry *_Nullable lrd_garbage_after(lrd_cache *cache, const lrd_entry *entry) {

@@ -122,7 +122,7 @@ static inline void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, u
   (void)found;
   uint64_t cost = lrd_entry_cost(entry);
   if (entry->state == LRD_ENTRY_LINKED) {
-    bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
+    bool evicted = lrd_removal_evicts(reason);
     entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, evicted);
   }
   entry->state = reason;

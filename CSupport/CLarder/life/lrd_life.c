@@ -59,9 +59,8 @@ static void destroy_all(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_garbage_destroy_free(cache, garbage);
 }
 
-/// Gives up one reference. The last one frees the cache.
-static void release(lrd_request *request) {
-  lrd_cache *cache = lrd_cache_of(request);
+void lrd_cache_release(lrd_cache *cache) {
+  lrd_request *request = &cache->request;
   if (atomic_fetch_sub_explicit(&request->references, 1, memory_order_acq_rel) != 1) return;
   lrd_process_remove(cache);
   // The background thread may have returned entries to a limbo after the cache was closed.
@@ -73,6 +72,10 @@ static void release(lrd_request *request) {
   lrd_hooks hooks = cache->hooks;
   lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
   hooks.release(hooks.context);
+}
+
+static void release(lrd_request *request) {
+  lrd_cache_release(lrd_cache_of(request));
 }
 
 static void serve(void) {
@@ -87,6 +90,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   if (!cache) return NULL;
   LRD_STORE(&cache->budget.count_limit, options->count_limit);
   LRD_STORE(&cache->budget.cost_limit, options->cost_limit);
+  lrd_answer_open(&cache->answer, options->count_limit, options->cost_limit);
   cache->shard_mask = shards_of(options) - 1;
   cache->policy = options->policy;
   cache->hits_most = options->policy->hits_most;
@@ -106,7 +110,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->listens = cache->policy->listens ? cache->policy->listens(cache->shared) : &nothing;
   static _Atomic(uint64_t) caches = 0;
   cache->number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
-  cache->observed = options->observed;
+  LRD_STORE(&cache->observed, options->observed);
   cache->hooks = options->hooks;
   lrd_lanes_open(cache);
   LRD_STORE(&cache->request.references, 1);
@@ -116,9 +120,9 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
 
 void lrd_cache_close(lrd_cache *cache) {
   atomic_store_explicit(&cache->closed, true, memory_order_release);
-  cache->observed = false;
+  LRD_STORE(&cache->observed, false);
   lrd_garbage garbage = {0};
   lrd_removal_of_all(cache, NULL, &garbage);
   destroy_all(cache, &garbage);
-  release(&cache->request);
+  lrd_cache_release(cache);
 }

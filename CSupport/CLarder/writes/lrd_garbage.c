@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_garbage.h"
 
+#include "lrd_alloc.h"
 #include "lrd_enter.h"
 #include "lrd_grace.h"
 #include "lrd_hazards.h"
+#include "lrd_spare.h"
 
 /// Entries that one destruction loop takes over from inner calls.
 enum { deferred_most = 256 };
@@ -44,7 +46,7 @@ static void retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garba
 
 void lrd_garbage_add_slow_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
                                  lrd_chain *removed) {
-  if (cache->observed && removed->head) {
+  if (LRD_LOAD(&cache->observed) && removed->head) {
     garbage->home = shard;
     lrd_chain_append(&garbage->removed, removed);
   } else {
@@ -168,6 +170,11 @@ void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_chain_append(&garbage->free, &scan.entries);
   if (scan.held.head || scan.tables) return_scan(cache, garbage, &scan, &hazards);
   lrd_hazards_discard(&hazards);
+}
+
+void lrd_garbage_give_back(lrd_cache *cache) {
+  lrd_spare_drop(&cache->pool);
+  lrd_alloc_give_back();
 }
 
 void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage) {

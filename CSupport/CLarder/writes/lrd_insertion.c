@@ -96,7 +96,7 @@ static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *
     LRD_RELEASE(shard->lock) {
   shard->counters.removals--;
   shard->counters.evictions[LRD_EVICTED_BY_COST]++;
-  if (cache->observed) insertion->taken->state = LRD_REMOVED_LIMIT;
+  if (LRD_LOAD(&cache->observed)) insertion->taken->state = LRD_REMOVED_LIMIT;
   insertion->replaced = false;
   lrd_shard_leave(cache, shard);
   return LRD_AGAIN;
