@@ -99,7 +99,7 @@ struct PressureTests {
   @Test("Limits are lowered while pressure lasts, and come back step by step")
   func limits() async {
     await #expect(processExitsWith: .success) {
-      MemoryPressure.setPause(nanoseconds: 20_000_000)
+      MemoryPressure.setPause(nanoseconds: 150_000_000)
       let cache = Self.filled(1_000, limit: 1_000)
       MemoryPressure.report(.warning)
       #expect(cache.countLimit == 1_000)
