@@ -52,6 +52,60 @@ public enum MemoryPressure {
   /// - Complexity: O(1) for each cache.
   public static func enterForeground() { lrd_pressure_enter_foreground() }
 
+  /// Something that tells how short memory is.
+  public struct Source: Sendable, Hashable {
+    /// What it is: usually the path of a file.
+    public let name: String
+    /// Why it cannot be watched, in the system's words; `nil` if it is watched.
+    public let problem: String?
+    /// Whether it is watched.
+    public var isWatched: Bool { problem == nil }
+  }
+
+  /// What is watched, and what could not be. Empty while nothing is: before the first cache that
+  /// heeds pressure, and after ``stop()``.
+  ///
+  /// On Linux these are the stalls of the system and of the process's control group (PSI), and the
+  /// group's usage and events if it has a limit. On Apple's systems it is the memory pressure of
+  /// the system. <doc:GivingWay> has the thresholds.
+  ///
+  /// - Complexity: O(1).
+  public static var sources: [Source] {
+    var sources: [Source] = []
+    while let source = source(sources.count) { sources.append(source) }
+    return sources
+  }
+
+  private static func source(_ index: Int) -> Source? {
+    let room = 320
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 2 * room) { texts in
+      let name = texts.baseAddress!
+      let problem = name + room
+      guard lrd_pressure_source(Int32(index), name, problem, room) else { return nil }
+      return Source(
+        name: String(cString: name), problem: problem.pointee == 0 ? nil : String(cString: problem))
+    }
+  }
+
+  /// Listens to the system. The first cache that heeds pressure does this by itself, unless
+  /// ``stop()`` was called before.
+  ///
+  /// One thread sleeps until the system has news. It does not run while there are none, except
+  /// where the system refuses to wake it: then it looks every two seconds while a cache wants to
+  /// know.
+  ///
+  /// - Complexity: Opens a few files, and starts a thread.
+  public static func start() { lrd_pressure_start() }
+
+  /// Listens to the system no more, until ``start()``. The level of the system is normal from then
+  /// on; ``report(_:)`` works as before.
+  ///
+  /// - Complexity: Like ``report(_:)``.
+  public static func stop() { lrd_pressure_stop() }
+
+  /// Looks for the system's files under another root and reads averages only, for tests.
+  package static func setRoot(_ path: String) { lrd_pressure_set_root(path) }
+
   /// Sets the time between two steps in which limits come back, for tests.
   package static func setPause(nanoseconds: UInt64) { lrd_pressure_set_pause(nanoseconds) }
 }

@@ -67,6 +67,12 @@ typedef struct lrd_relief {
   bool unheld;        // as in lrd_action
 } lrd_relief;
 
+/// Tells how many caches heed pressure. Relaxed: a hint whether anybody wants to know.
+extern _Atomic(uint32_t) lrd_answers_heeding;
+
+/// Notes whether a cache heeds.
+void lrd_answer_heed(lrd_answer *answer, bool heeds);
+
 /// A cache with these limits, 0 for none, that heeds nothing.
 void lrd_answer_open(lrd_answer *answer, uint64_t count_limit, uint64_t cost_limit);
 

@@ -50,6 +50,18 @@ void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response);
 
 lrd_response lrd_cache_response(lrd_cache *cache);
 
+/// Listens to the system, or does no more. Until one of them is called, the first cache that heeds
+/// starts it.
+void lrd_pressure_start(void);
+void lrd_pressure_stop(void);
+
+/// Writes a line on source number `index` to `name`: what is watched, and to `problem` why it is
+/// not, "" if it is. False behind the last one.
+bool lrd_pressure_source(int index, char *name, char *problem, size_t room);
+
+/// For tests, before anything else: looks for the system's files under `root`.
+void lrd_pressure_set_root(const char *root);
+
 /// For the watcher: does what is due, and returns when to call again; 0 for never.
 uint64_t lrd_pressure_tick(uint64_t now);
 

@@ -121,6 +121,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
 void lrd_cache_close(lrd_cache *cache) {
   atomic_store_explicit(&cache->closed, true, memory_order_release);
   LRD_STORE(&cache->observed, false);
+  lrd_answer_heed(&cache->answer, false);
   lrd_garbage garbage = {0};
   lrd_removal_of_all(cache, NULL, &garbage);
   destroy_all(cache, &garbage);

@@ -9,6 +9,8 @@
 #include "lrd_watch.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 static _Atomic(int) reported, warned, sensed, current;
 static _Atomic(uint64_t) warned_until;
@@ -67,14 +69,25 @@ static void ask_elsewhere(void) {
   if (!before && !lrd_thread_spawn(ask_all)) LRD_STORE(&asking, 0);
 }
 
-static void serve(void) {
-  lrd_watch_serve(lrd_pressure_tick);
+static bool anyone_heeds(void) {
+  return LRD_LOAD(&lrd_answers_heeding);
 }
 
-static void wake(void) {
+/// In the child of fork() nobody listens to the system, nor asks.
+static void forget(void) {
+  LRD_STORE(&sensed, LRD_NORMAL);
+  LRD_STORE(&asking, 0);
+  LRD_STORE(&current, highest());
+}
+
+static void serve(void) {
+  lrd_watch_serve(lrd_pressure_tick, lrd_pressure_sense, anyone_heeds);
+  pthread_atfork(NULL, NULL, forget);
+}
+
+static void prepare(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, serve);
-  lrd_watch_wake();
 }
 
 /// Brings all caches to the highest level.
@@ -94,7 +107,8 @@ static void update(bool elsewhere) {
     LRD_STORE(&purge_due, now + purge_pause);
   }
   LRD_STORE(&step_due, now + LRD_LOAD(&pause_of_steps));
-  wake();
+  prepare();
+  lrd_watch_wake();
 }
 
 void lrd_pressure_report(int level) {
@@ -173,10 +187,40 @@ uint64_t lrd_pressure_tick(uint64_t now) {
 void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response) {
   lrd_reply_set(cache, response);
   if (!response->heeds) return;
+  prepare();
+  lrd_watch_start(false);
   int level = LRD_LOAD(&current);
   if (level != LRD_NORMAL) lrd_reply_to_level(cache, level);
 }
 
 lrd_response lrd_cache_response(lrd_cache *cache) {
   return lrd_reply_get(cache);
+}
+
+void lrd_pressure_start(void) {
+  prepare();
+  lrd_watch_start(true);
+}
+
+void lrd_pressure_stop(void) {
+  prepare();
+  lrd_watch_stop();
+  lrd_pressure_sense(LRD_NORMAL);
+}
+
+bool lrd_pressure_source(int index, char *name, char *problem, size_t room) {
+  lrd_sources sources;
+  prepare();
+  lrd_watch_describe(&sources);
+  if (index < 0 || index >= sources.count) return false;
+  const lrd_source *source = &sources.source[index];
+  snprintf(name, room, "%s%s", source->name, source->averaged ? " (read every 2 s)" : "");
+  problem[0] = 0;
+  if (source->error) snprintf(problem, room, "%s", strerror(source->error));
+  return true;
+}
+
+void lrd_pressure_set_root(const char *root) {
+  prepare();
+  lrd_watch_set_root(root);
 }

@@ -73,7 +73,7 @@ void lrd_reply_set(lrd_cache *cache, const lrd_response *response) {
   lrd_answer *answer = &cache->answer;
   lrd_lock_acquire(&cache->admin);
   answer->response = *response;
-  LRD_STORE(&answer->heeds, response->heeds);
+  lrd_answer_heed(answer, response->heeds);
   if (!response->heeds) {
     for (int cause = 0; cause < LRD_CAUSES; cause++) lrd_answer_end(answer, cause);
   }

@@ -22,6 +22,15 @@ static uint64_t part_of(uint64_t whole, double fraction) {
   return least_of((uint64_t)((double)whole * fraction + 0.5), whole);
 }
 
+_Atomic(uint32_t) lrd_answers_heeding;
+
+void lrd_answer_heed(lrd_answer *answer, bool heeds) {
+  if (LRD_LOAD(&answer->heeds) == heeds) return;
+  LRD_STORE(&answer->heeds, heeds);
+  // Modulo 2^32: -1 is the largest number.
+  atomic_fetch_add_explicit(&lrd_answers_heeding, heeds ? 1 : UINT32_MAX, memory_order_relaxed);
+}
+
 void lrd_answer_open(lrd_answer *answer, uint64_t count_limit, uint64_t cost_limit) {
   LRD_STORE(&answer->own_count, count_limit);
   LRD_STORE(&answer->own_cost, cost_limit);
