@@ -75,7 +75,12 @@ static lrd_cache *create_core(larder_cache *cache) {
       .entry_alignment = _Alignof(lrdc_slot),
       .references = {.count = LRDC_REFERENCES, .at = {{.offset = offsetof(lrdc_slot, value)}}},
       .observed = cache->config.removed != NULL,
-      .hooks = {.context = cache, .destroy = destroy_entry, .release = release_cache},
+      .hooks = {.context = cache,
+                .destroy = destroy_entry,
+                .release = release_cache,
+                .ask = lrdc_ask,
+                .is_held = lrdc_is_held,
+                .show = lrdc_show},
   };
   return lrd_cache_create(&options);
 }
