@@ -21,6 +21,7 @@ final class ObjectStore {
     var options = Contents.Options()
     // Limits are set later, and costs are given with objects.
     options.expectsCosts = true
+    options.pressure = .ignore
     cache = Contents(
       policy: .lru, shards: 1,
       onRemoval: { key, value, _, cause in observer.observe(key, value, cause) },
