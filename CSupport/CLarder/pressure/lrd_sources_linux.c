@@ -26,7 +26,7 @@ static const char critical_trigger[] = "full 200000 2000000";
 /// The same in averages over ten seconds, in hundredths of a percent.
 static const uint64_t warning_average = 500, critical_average = 800;
 /// Parts of the limit that are used, in thousandths. Below `calm` a warning is over.
-static const uint32_t calm = 800, warning_usage = 850, critical_usage = 950, plenty = 750;
+static const uint32_t calm = 800, warning_usage = 850, critical_usage = 920, plenty = 750;
 
 static lrd_source *add(lrd_sources *sources, lrd_source_kind kind, const char *folder,
                        const char *name, int level) {

@@ -14,6 +14,8 @@ enum {
 };
 
 static const uint64_t nap = 200000; // 0.2 ms
+/// The allocator gives back so often while a relief runs: whoever is short cannot wait for the end.
+static const uint64_t pause_of_giving = 20000000; // 20 ms
 
 /// Tries a shard; naps when `*busy` were busy in a row. On success notes the caller's hits there.
 static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t *busy)
@@ -137,6 +139,7 @@ void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
   // over any more, and then there is nothing.
   uint64_t tired = 0, passes = relief->passes, all = UINT64_MAX >> (63 - cache->shard_mask);
   uint32_t busy = 0;
+  uint64_t given = lrd_clock();
   for (uint32_t hand = 0;; hand++) {
     if (tired == all) {
       if (!passes) return;
@@ -156,6 +159,10 @@ void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
     if (!evict_some_locked(cache, shard, relief, wanted, &victims)) tired |= (uint64_t)1 << i;
     relief->allowance -= victims.count;
     leave(cache, shard, &victims, moment);
+    if (lrd_clock() - given > pause_of_giving) {
+      lrd_alloc_give_back();
+      given = lrd_clock();
+    }
   }
 }
 
