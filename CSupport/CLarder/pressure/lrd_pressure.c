@@ -123,8 +123,9 @@ void lrd_pressure_warn(int level, uint64_t nanoseconds) {
 }
 
 void lrd_pressure_sense(int level) {
-  LRD_STORE(&sensed, level);
-  update(true);
+  int before = atomic_exchange_explicit(&sensed, level, memory_order_relaxed);
+  // A system that is still well is no news beside what the program reports.
+  if (level != LRD_NORMAL || before != LRD_NORMAL) update(true);
 }
 
 int lrd_pressure_current(void) {
