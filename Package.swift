@@ -11,7 +11,9 @@ let coreSettings: [CSetting] = [
 ]
 
 // Headers that only the core itself includes lie beside their sources, in its rooms.
-let rooms = ["reclaim", "shard", "policies", "policies/adaptive", "writes", "background"]
+let rooms = [
+  "reclaim", "shard", "policies", "policies/adaptive", "writes", "background", "pressure",
+]
 
 let package = Package(
   name: "Larder",

@@ -17,6 +17,7 @@
  *   references   acq_rel; whoever gives up the last one frees
  *   pins         relaxed to add, by a thread that has a pin, a hazard on the slot, or the shard's
  *                lock; acq_rel to subtract
+ *   respond      set by larder_set_pressure_response() (release), read when pressure asks (acquire)
  *   all others   constant after creation */
 #pragma once
 
@@ -34,6 +35,8 @@
 
 #pragma clang assume_nonnull begin
 
+typedef double lrdc_respond(void *_Nullable context, int32_t level);
+
 struct larder_cache {
   const void *magic;
   lrd_cache *core;
@@ -41,6 +44,7 @@ struct larder_cache {
   uint64_t seed1;
   bool objects;
   larder_config config;
+  _Atomic(lrdc_respond *_Nullable) respond;
   _Alignas(LRD_LINE_PAIR) _Atomic(uint64_t) references;
 };
 
@@ -81,6 +85,11 @@ LRD_INLINE larder_status lrdc_check(const larder_cache *_Nullable cache) {
 LRD_INLINE larder_value *lrdc_value_of(const lrd_entry *entry) {
   return ((const lrdc_slot *)(const void *)entry)->value;
 }
+
+/// The core's hooks for memory pressure (lrd_cache.h).
+__attribute__((visibility("hidden"))) lrd_action lrdc_ask(void *_Nullable context, int level);
+__attribute__((visibility("hidden"))) bool lrdc_is_held(void *_Nullable context,
+                                                        const lrd_entry *entry);
 
 LRD_INLINE lrdc_objects *lrdc_objects_of(const larder_value *value) {
   return (lrdc_objects *)(uintptr_t)value->pair;

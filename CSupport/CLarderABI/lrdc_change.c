@@ -31,12 +31,15 @@ static int32_t cause_of(const lrd_entry *entry) {
     return LARDER_CAUSE_REPLACED;
   case LRD_REMOVED_EXPIRED:
     return LARDER_CAUSE_EXPIRED;
+  case LRD_REMOVED_PRESSURE:
+    return LARDER_CAUSE_PRESSURE;
   default:
     return LARDER_CAUSE_REMOVED;
   }
 }
 
-void lrdc_show(void *context, lrd_entry *first) {
+void lrdc_show(void *context, lrd_entry *first, uint64_t moment) {
+  (void)moment;
   larder_cache *cache = context;
   for (lrd_entry *entry = first; entry; entry = lrd_garbage_after(cache->core, entry)) {
     cache->config.removed(cache->config.context, lrdc_value_of(entry), cause_of(entry));
@@ -45,7 +48,7 @@ void lrdc_show(void *context, lrd_entry *first) {
 
 void lrdc_finish(larder_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
   if (LRD_UNLIKELY(garbage->removed.head)) {
-    lrdc_show(cache, garbage->removed.head);
+    lrdc_show(cache, garbage->removed.head, 0);
     lrd_garbage_retire(cache->core, garbage);
   }
   for (lrd_entry *entry; (entry = lrd_garbage_next(cache->core, lane, garbage));) {

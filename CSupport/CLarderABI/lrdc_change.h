@@ -19,7 +19,7 @@ lrd_entry *_Nullable lrdc_find_living_locked(larder_cache *cache, lrd_shard *sha
 void lrdc_finish(larder_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 
 /// Shows a chain of removed values to the observer.
-void lrdc_show(void *_Nullable cache, lrd_entry *first);
+void lrdc_show(void *_Nullable cache, lrd_entry *first, uint64_t moment);
 
 /// The rule of members of a configuration, in which 0 is never.
 lrd_expiration lrdc_expiration(uint64_t after_write, uint64_t after_access, double jitter);

@@ -84,7 +84,9 @@ static lrd_cache *create_core(larder_cache *cache) {
       .hooks = {.context = cache,
                 .destroy = destroy_entry,
                 .show = lrdc_show,
-                .release = release_cache},
+                .release = release_cache,
+                .ask = lrdc_ask,
+                .is_held = lrdc_is_held},
   };
   return lrd_cache_create(&options);
 }

@@ -66,10 +66,18 @@ static larder_status get(larder_cache *cache, uint64_t (*ask)(lrd_cache *core), 
 }
 
 larder_status larder_get_count_limit(larder_cache *cache, uint64_t *limit) {
-  return get(cache, lrd_cache_count_limit, limit);
+  return get(cache, lrd_cache_own_count_limit, limit);
 }
 
 larder_status larder_get_cost_limit(larder_cache *cache, uint64_t *limit) {
+  return get(cache, lrd_cache_own_cost_limit, limit);
+}
+
+larder_status larder_get_effective_count_limit(larder_cache *cache, uint64_t *limit) {
+  return get(cache, lrd_cache_count_limit, limit);
+}
+
+larder_status larder_get_effective_cost_limit(larder_cache *cache, uint64_t *limit) {
   return get(cache, lrd_cache_cost_limit, limit);
 }
 
@@ -110,6 +118,7 @@ larder_status larder_get_statistics(larder_cache *cache, larder_statistics *stat
       .overhead_bytes =
           sum.pool_bytes + sum.table_bytes + sum.policy_bytes + values * lrdc_value_head(cache),
       .expirations = sum.expirations,
+      .pressure_evictions = sum.pressure_evictions,
   };
   // A caller with another version of the header gets what both know, and zeroes.
   memset(statistics, 0, size);
@@ -124,5 +133,6 @@ larder_status larder_reclaim(larder_cache *cache) {
   lrd_garbage garbage = {0};
   lrd_garbage_reclaim(cache->core, &garbage);
   lrdc_finish(cache, lane, &garbage);
+  lrd_garbage_give_back(cache->core);
   return LARDER_OK;
 }

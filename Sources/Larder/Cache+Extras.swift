@@ -127,7 +127,7 @@ extension Cache {
 
   /// Whether one more entry of cost `cost` fits. An entry that will be refused needs no room.
   func hasRoom(cost: Int) -> Bool {
-    let (countLimit, costLimit) = (countLimit, totalCostLimit)
+    let (countLimit, costLimit) = (effectiveCountLimit, effectiveTotalCostLimit)
     return (countLimit == 0 || count < countLimit)
       && (costLimit == 0 || cost > costLimit || totalCost <= costLimit - cost)
   }

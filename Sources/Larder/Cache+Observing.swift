@@ -28,6 +28,7 @@ extension Cache {
   public func observeRemovals(_ observer: @escaping AddedObserver) -> Observation {
     let list = added.load() ?? added.storeIfNil(AddedObservers())
     let number = list.add(observer)
+    destroyer.serve(self)
     lrd_removal_observe(core, true)
     return Observation { [weak list] in list?.remove(number) }
   }

@@ -16,6 +16,7 @@ extension Cache {
       costLimitEvictions: Int(sum.counters.evictions.1),
       trimEvictions: Int(sum.counters.evictions.2),
       expirations: Int(sum.expirations),
+      evictionsByPressure: Int(sum.pressure_evictions),
       unorderedHits: Int(sum.dropped))
   }
 

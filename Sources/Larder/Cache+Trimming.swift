@@ -26,7 +26,7 @@ extension Cache {
   ///
   /// - Complexity: O(1), plus O(1) for each entry evicted.
   public var countLimit: Int {
-    get { Int(lrd_cache_count_limit(core)) }
+    get { Int(lrd_cache_own_count_limit(core)) }
     set {
       require(newValue >= 0, "countLimit must not be negative")
       lrd_cache_set_count_limit(core, UInt64(newValue))
@@ -41,7 +41,7 @@ extension Cache {
   ///
   /// - Complexity: O(1), plus O(1) for each entry evicted.
   public var totalCostLimit: Int {
-    get { Int(lrd_cache_cost_limit(core)) }
+    get { Int(lrd_cache_own_cost_limit(core)) }
     set {
       require(newValue >= 0, "totalCostLimit must not be negative")
       policy.requireLimit(newValue, file: #fileID, line: #line)
@@ -138,7 +138,9 @@ extension Cache {
     try askAboutAll(judge)
   }
 
-  /// Destroys all removed entries that no reader holds, before it returns.
+  /// Destroys all removed entries that no reader holds, before it returns, and gives memory that
+  /// nothing lies in back to the system: pages without entries, and what the allocator keeps for
+  /// later, in the whole process.
   ///
   /// Only an entry that another thread is destroying at that very moment may outlive the call.
   ///
@@ -149,12 +151,13 @@ extension Cache {
   /// batch is released.
   ///
   /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads, plus O(1) for each of
-  ///   ``Options/secondChances``.
+  ///   ``Options/secondChances``. The allocator takes up to some milliseconds.
   public func reclaim() {
     extras?.secondChance?.clean()
     let lane = lrd_lane_attach(core)
     var garbage = lrd_garbage()
     lrd_garbage_reclaim(core, &garbage)
     finish(&garbage, lane)
+    lrd_garbage_give_back(core)
   }
 }

@@ -33,21 +33,11 @@ extension Cache where Value: AnyObject {
       removals += walk.visitSlice { entry in
         let stays =
           lent.contains(UInt(bitPattern: entry))
-          || !Self.isOnlyReference(entry.value(of: Layout.self))
+          || !isOnlyReference(entry.value(of: Layout.self))
         return stays ? nil : LRD_REMOVED_BY_CALL
       }
     }
     return removals
-  }
-
-  /// Whether the stored reference is the only strong one. Asks about a copy of its bits, because
-  /// the question needs exclusive access to the variable and readers are looking at that.
-  private static func isOnlyReference(_ stored: UnsafePointer<Value>) -> Bool {
-    withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { copy in
-      UnsafeMutableRawPointer(copy.baseAddress!)
-        .copyMemory(from: stored, byteCount: MemoryLayout<Value>.size)
-      return isKnownUniquelyReferenced(&copy[0])
-    }
   }
 
   /// The addresses in the hazards of all threads, which include the entries on loan.

@@ -62,6 +62,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   @usableFromInline let extras: Extras<Key, Value>?
   /// Made when the first observer is added.
   let added = AtomicLazyReference<AddedObservers<Key, Value>>()
+  /// What the core calls by itself. The core retains it too.
+  let destroyer: TypedPairDestroyer<Key, Value>
 
   /// The loads under way. None is made before the first load.
   let flights = AtomicLazyReference<Flights<Key, Value>>()
@@ -111,7 +113,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     policy.requireLimit(totalCostLimit, file: file, line: line)
     let extras = Extras<Key, Value>(
       onInsertion: onInsertion, cost: cost, options: options, for: Place(file: file, line: line))
-    let destroyer = TypedPairDestroyer<Key, Value>(releaser: extras?.releaser)
+    let destroyer = TypedPairDestroyer<Key, Value>(extras)
     var settings = lrd_options(
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),
       policy: policy.core,
@@ -130,9 +132,11 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     self.hasher = options.hashSeeds.map(KeyHasher.init(seed0:seed1:)) ?? KeyHasher()
     self.observer = onRemoval
     self.extras = extras
+    self.destroyer = destroyer
     self.name = name
     self.policy = policy
-    if settings.timed { destroyer.owner = self }
+    if settings.observed { destroyer.serve(self) }
+    setPressure(options.pressure)
   }
 
   deinit {

@@ -66,6 +66,9 @@ extension Cache {
     /// What the cache takes the time from.
     public var clock: CacheClock
 
+    /// What the cache does when memory runs short. It can be changed later: ``Cache/pressure``.
+    public var pressure: PressureResponse
+
     /// Whether entries have room for a cost from the start, as in caches with a total cost limit or
     /// a cost function. Otherwise each entry stored with a cost takes twice the memory of others.
     package var expectsCosts = false
@@ -89,7 +92,7 @@ extension Cache {
       shouldEvict: (@Sendable (_ key: Key, _ value: Value) -> Bool)? = nil,
       groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false,
       lifetime: (@Sendable (_ key: Key, _ value: Value) -> Duration?)? = nil,
-      clock: CacheClock = .continuous
+      clock: CacheClock = .continuous, pressure: PressureResponse = .default
     ) {
       self.preferredCount = preferredCount
       self.preferredTotalCost = preferredTotalCost
@@ -100,6 +103,7 @@ extension Cache {
       self.remembersAge = remembersAge
       self.lifetime = lifetime
       self.clock = clock
+      self.pressure = pressure
     }
   }
 }

@@ -29,10 +29,14 @@ public struct CacheStatistics: Sendable, Hashable {
   public let trimEvictions: Int
   /// Entries that have left because their time was over. They do not count as evicted or removed.
   public let expirations: Int
+  /// Entries evicted because memory ran short, or the program went to the background.
+  public let evictionsByPressure: Int
   /// Hits that never reached the eviction order because other threads kept the shard busy.
   public let unorderedHits: Int
   /// All entries evicted, for any reason.
-  public var evictions: Int { countLimitEvictions + costLimitEvictions + trimEvictions }
+  public var evictions: Int {
+    countLimitEvictions + costLimitEvictions + trimEvictions + evictionsByPressure
+  }
 
   /// The share of lookups that found a value; 0 before the first lookup.
   public var hitRatio: Double {

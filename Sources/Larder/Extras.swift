@@ -53,7 +53,7 @@ import CLarder
     _ cause: RemovalCause, since moment: UInt64
   ) {
     groups?.didLeave(key)
-    guard cause == .limit || cause == .trimmed else { return }
+    guard cause == .limit || cause == .trimmed || cause == .pressure else { return }
     evictions?.remember(hash)
     secondChance?.keep(value, key, hash, cost: cost, timing: timing, since: moment)
   }

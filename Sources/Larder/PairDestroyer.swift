@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
+import Synchronization
 
-/// Destroys keys and values for the core when no call of a typed cache is on the stack: on the
-/// background thread, and when a cache is closed. Shows the entries that the background thread has
-/// removed because they have expired. The core holds one reference to it until the
-/// cache's memory is freed.
-class PairDestroyer {
+/// Does the core's work on keys and values when no call of a typed cache is on the stack: on the
+/// background thread, under memory pressure, and when a cache is closed. Shows the entries that
+/// leave there. The core holds one reference to it until the cache's memory is freed.
+@usableFromInline class PairDestroyer {
+  /// The cache's answer to memory pressure.
+  let response = Guarded(PressureResponse.ignore)
+
   func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ batch: inout UnsafeMutableRawPointer?) {
   }
 
   func finish(_ batch: UnsafeMutableRawPointer) {}
 
-  func show(_ first: UnsafeMutablePointer<lrd_entry>) {}
+  func show(_ first: UnsafeMutablePointer<lrd_entry>, since moment: UInt64) {}
+
+  /// Whether somebody beside the cache holds the value. The shard's lock is held.
+  func isHeld(_ entry: UnsafePointer<lrd_entry>) -> Bool { false }
+
+  /// A moment before entries are evicted; see `SecondChance`.
+  func moment() -> UInt64 { 0 }
 
   /// The hooks of a cache. They keep `self` alive until the core releases them.
   func hooks() -> lrd_hooks {
@@ -24,20 +33,32 @@ class PairDestroyer {
       finish: { context, batch in
         Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().finish(batch)
       },
-      show: { context, first in
-        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().show(first)
+      show: { context, first, moment in
+        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue()
+          .show(first, since: moment)
       },
-      release: { context in Unmanaged<PairDestroyer>.fromOpaque(context!).release() })
+      release: { context in Unmanaged<PairDestroyer>.fromOpaque(context!).release() },
+      ask: { context, level in
+        let destroyer = Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue()
+        let response = destroyer.response.withLock { $0 }
+        return response.action(at: MemoryPressure.Level(rawValue: Int(level))!).core
+      },
+      is_held: { context, entry in
+        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().isHeld(entry)
+      },
+      moment: { context in
+        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().moment()
+      })
   }
 }
 
 final class TypedPairDestroyer<Key: Hashable & Sendable, Value: Sendable>: PairDestroyer {
-  private let releaser: Releaser<Value>?
-  /// Who shows what has expired; set before anything can. A strong reference keeps the cache alive
-  /// while user code sees it. If it is the last one, the cache is closed here, amid a visit.
-  weak var owner: Cache<Key, Value>?
+  private let extras: Extras<Key, Value>?
+  private var releaser: Releaser<Value>? { extras?.releaser }
+  /// Who shows what leaves. Most caches have none: objects with weak references are slower to retain.
+  private let owner = AtomicLazyReference<WeakCache<Key, Value>>()
 
-  init(releaser: Releaser<Value>?) { self.releaser = releaser }
+  init(_ extras: Extras<Key, Value>?) { self.extras = extras }
 
   override func destroy(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ batch: inout UnsafeMutableRawPointer?
@@ -57,5 +78,37 @@ final class TypedPairDestroyer<Key: Hashable & Sendable, Value: Sendable>: PairD
     releaser?.hand(Unmanaged<ReleaseBatch<Value>>.fromOpaque(batch).takeRetainedValue())
   }
 
-  override func show(_ first: UnsafeMutablePointer<lrd_entry>) { owner?.show(first, since: 0) }
+  /// Lets `cache` show what leaves; called before it is observed.
+  func serve(_ cache: Cache<Key, Value>) { _ = owner.storeIfNil(WeakCache(cache)) }
+
+  override func show(_ first: UnsafeMutablePointer<lrd_entry>, since moment: UInt64) {
+    // Keeps the cache alive while user code sees it. If this is the last reference, the cache is
+    // closed here, amid a visit or a relief.
+    owner.load()?.cache?.show(first, since: moment)
+  }
+
+  override func isHeld(_ entry: UnsafePointer<lrd_entry>) -> Bool {
+    guard Value.self is AnyObject.Type else { return false }
+    let value = UnsafeMutablePointer(mutating: entry).value(of: EntryLayout<Key, Value>.self)
+    return !isOnlyReference(UnsafeRawPointer(value))
+  }
+
+  override func moment() -> UInt64 { extras?.secondChance?.moment() ?? 0 }
+}
+
+/// A cache, unless it is gone.
+private final class WeakCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  weak let cache: Cache<Key, Value>?
+
+  init(_ cache: Cache<Key, Value>) { self.cache = cache }
+}
+
+/// Whether the stored reference is the only strong one. Asks about a copy of its bits, because the
+/// question needs exclusive access to the variable and readers are looking at that.
+func isOnlyReference(_ stored: UnsafeRawPointer) -> Bool {
+  withUnsafeTemporaryAllocation(of: AnyObject.self, capacity: 1) { copy in
+    UnsafeMutableRawPointer(copy.baseAddress!)
+      .copyMemory(from: stored, byteCount: MemoryLayout<AnyObject>.size)
+    return isKnownUniquelyReferenced(&copy[0])
+  }
 }

@@ -18,6 +18,9 @@ public enum RemovalCause: Sendable, Hashable {
   /// Its time was over; see ``Expiration``. Whoever came across it removed it: a call, or the
   /// background thread.
   case expired
+  /// It was evicted because memory ran short, or the program went to the background; see
+  /// ``Cache/pressure``.
+  case pressure
 }
 
 extension RemovalCause {
@@ -27,6 +30,7 @@ extension RemovalCause {
     case Int(LRD_REMOVED_TRIM.rawValue): self = .trimmed
     case Int(LRD_REMOVED_REPLACED.rawValue): self = .replaced
     case Int(LRD_REMOVED_EXPIRED.rawValue): self = .expired
+    case Int(LRD_REMOVED_PRESSURE.rawValue): self = .pressure
     default: self = .removed
     }
   }

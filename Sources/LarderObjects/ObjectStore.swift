@@ -25,6 +25,7 @@ final class ObjectStore {
     let expiration = ObjectExpiration.pending
     options.expectsLifetimes = expiration != nil
     if let expiration { options.clock = expiration.clock }
+    options.pressure = .ignore
     cache = Contents(
       policy: .lru, shards: 1,
       onRemoval: { key, value, _, cause in observer.observe(key, value, cause) },

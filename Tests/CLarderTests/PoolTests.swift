@@ -134,21 +134,21 @@ struct PoolTests {
       #expect(pool.bytes < 5 * page)
     }
     let before = (bytes: pool.bytes, pages: pool.pages)
-    #expect(!lrd_pool_prepare(pool.pool, UInt64(before.bytes / pool.stride)))
+    #expect(!lrd_spare_prepare(pool.pool, UInt64(before.bytes / pool.stride)))
     #expect(pool.bytes == before.bytes, "so many slots are enough")
     #expect(!lrd_pool_wants_reserve(pool.pool))
 
     while pool.pages == before.pages { pool.take(64) }
     #expect(lrd_pool_wants_reserve(pool.pool), "with every further page")
     let grown = pool.bytes
-    #expect(lrd_pool_prepare(pool.pool, .max))
-    #expect(!lrd_pool_prepare(pool.pool, .max))
+    #expect(lrd_spare_prepare(pool.pool, .max))
+    #expect(!lrd_spare_prepare(pool.pool, .max))
     #expect(pool.bytes == grown + page, "one reserve page")
     #expect(pool.pages == before.pages + 1)
     while pool.pages == before.pages + 1 { pool.take(64) }
     #expect(pool.bytes == grown + page, "the reserve page is used")
 
-    lrd_pool_prepare(pool.pool, .max)
+    lrd_spare_prepare(pool.pool, .max)
     #expect(pool.used.allSatisfy(pool.isIntact))
     pool.give(.max) { $0 - 1 }
     #expect(pool.fault == nil)

@@ -177,6 +177,7 @@ public struct ModelCache {
     case .replaced: statistics.replacements += 1
     case .removed: statistics.removals += 1
     case .expired: statistics.expirations += 1
+    case .pressure: break  // happens to no model
     }
   }
 }

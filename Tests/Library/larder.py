@@ -61,7 +61,8 @@ class Statistics(ctypes.Structure):
         (name, c_uint64)
         for name in (
             "size hits misses insertions replacements removals refusals count_evictions "
-            "cost_evictions trim_evictions unordered_hits waiting overhead_bytes expirations"
+            "cost_evictions trim_evictions unordered_hits waiting overhead_bytes expirations "
+            "pressure_evictions"
         ).split()
     ]
 
@@ -115,6 +116,39 @@ get_cost = declare("get_cost", c_void_p, number)
 get_statistics = declare("get_statistics", c_void_p, POINTER(Statistics))
 iterate = declare("iterate", c_void_p, c_int32, Visit, c_void_p)
 reclaim = declare("reclaim", c_void_p)
+
+
+Respond = CFUNCTYPE(ctypes.c_double, c_void_p, c_int32)
+
+
+class PressureResponse(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint64),
+        ("minimum_count", c_uint64),
+        ("warning", ctypes.c_double),
+        ("critical", ctypes.c_double),
+        ("background", ctypes.c_double),
+        ("respond", Respond),
+    ]
+
+    def __init__(self, warning=0.5, critical=0.1, background=1, **fields):
+        super().__init__(
+            size=ctypes.sizeof(PressureResponse),
+            warning=warning,
+            critical=critical,
+            background=background,
+            **fields,
+        )
+
+
+NORMAL, WARNING, CRITICAL = range(3)
+set_pressure_response = declare("set_pressure_response", c_void_p, POINTER(PressureResponse))
+report_pressure = declare("report_pressure", c_int32)
+get_pressure = declare("get_pressure", POINTER(c_int32))
+listen = declare("listen", c_int32)
+background = declare("background", c_int32)
+get_effective_count_limit = declare("get_effective_count_limit", c_void_p, number)
+get_effective_cost_limit = declare("get_effective_cost_limit", c_void_p, number)
 
 
 def created(**fields):

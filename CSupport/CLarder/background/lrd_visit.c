@@ -8,6 +8,7 @@
 #include "lrd_grace.h"
 #include "lrd_growth.h"
 #include "lrd_hazards.h"
+#include "lrd_spare.h"
 
 enum {
   buckets_per_slice = 32, // moved under one lock
@@ -47,7 +48,7 @@ static void fence_all(lrd_cache *cache) {
 /// Makes the pool's reserve page if the pool wants one and the cache may need it. True if so.
 static bool tidy_pool(lrd_cache *cache) {
   uint64_t limit = lrd_cache_count_limit(cache);
-  return lrd_pool_prepare(&cache->pool, limit ? limit + limit / 64 + slots_besides : UINT64_MAX);
+  return lrd_spare_prepare(&cache->pool, limit ? limit + limit / 64 + slots_besides : UINT64_MAX);
 }
 
 /// The context of make_page(): insertions may want a page while a table is made.
@@ -201,7 +202,7 @@ static lrd_progress expire(lrd_cache *cache, lrd_shard *shard, uint64_t *next) {
     shard->timer->wake = lrd_wheel_next(&shard->timer->wheel);
     if (shard->timer->wake < *next) *next = shard->timer->wake;
     lrd_shard_leave(cache, shard);
-    lrd_garbage_finish(cache, &garbage);
+    lrd_garbage_finish(cache, &garbage, 0);
     if (!more) return LRD_DONE;
   }
   return LRD_SOON;

@@ -9,6 +9,11 @@
 #if defined(LRD_JEMALLOC)
 #include <jemalloc/jemalloc.h>
 #endif
+#if defined(__GLIBC__)
+#include <malloc.h>
+#elif defined(__APPLE__)
+#include <malloc/malloc.h>
+#endif
 
 /// Successes before the one failure that a test asked for; negative when it asked for none.
 static _Atomic(int64_t) successes_left = -1;
@@ -60,5 +65,17 @@ void lrd_free(void *memory, size_t bytes, size_t alignment) {
   sdallocx(memory, bytes, MALLOCX_ALIGN(alignment));
 #else
   free(memory);
+#endif
+}
+
+void lrd_alloc_give_back(void) {
+#if defined(LRD_JEMALLOC)
+  _Static_assert(MALLCTL_ARENAS_ALL == 4096, "its name below");
+  mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+  mallctl("arena.4096.purge", NULL, NULL, NULL, 0);
+#elif defined(__GLIBC__)
+  malloc_trim(0);
+#elif defined(__APPLE__)
+  malloc_zone_pressure_relief(NULL, 0);
 #endif
 }

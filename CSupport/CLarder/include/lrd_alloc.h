@@ -42,6 +42,10 @@ void lrd_prefault(void *memory, size_t bytes);
 /// Frees what lrd_alloc() returned for the same size and alignment.
 void lrd_free(void *_Nullable memory, size_t bytes, size_t alignment);
 
+/// Gives memory that the allocator keeps for later back to the system: that of all arenas, and what
+/// the calling thread has at hand. Takes microseconds to some milliseconds.
+void lrd_alloc_give_back(void);
+
 /// For tests: after `successes` more allocations of any thread one fails, and then all work again.
 /// Negative: none fails.
 void lrd_alloc_fail_after(int64_t successes);

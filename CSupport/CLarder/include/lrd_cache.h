@@ -5,7 +5,8 @@
  *              ├─ pool                    the entries' memory
  *              ├─ budget                  limits over all shards
  *              ├─ lanes[thread index]     what one thread writes (lrd_lane.h)
- *              └─ request                 asks the background thread for a visit
+ *              ├─ request                 asks the background thread for a visit
+ *              └─ answer                  to memory pressure
  *
  * FIELDS of lrd_cache
  *   lanes           admin lock to grow (release), all threads read (acquire). Outgrown arrays are
@@ -18,9 +19,11 @@
  *   rule_changes    true while a thread changes the rule; acquire to take, release to give
  *   steal_hand      the shard to look for victims in next (relaxed): any value will do
  *   older, link     the list of all caches, as in lrd_process.h; guard: that list's lock
+ *   answer          see lrd_answer.h; guard: `admin`
  *   all others      constant after creation, or with guards of their own */
 #pragma once
 
+#include "lrd_answer.h"
 #include "lrd_budget.h"
 #include "lrd_request.h"
 #include "lrd_shard.h"
@@ -41,11 +44,22 @@ typedef struct lrd_hooks {
                            void *_Nullable *_Nonnull batch);
   /// Ends a run if `batch` is not NULL.
   void (*_Nullable finish)(void *_Nullable context, void *_Nonnull batch);
-  /// Shows entries that a visit has removed because they had expired: `first` and those after it
-  /// (lrd_garbage_after()). In observed caches only.
-  void (*_Nullable show)(void *_Nullable context, lrd_entry *_Nonnull first);
+  /// Shows entries that no call of the layer above has removed, `first` and those after it
+  /// (lrd_garbage_after()), in observed caches only. `moment`: what `moment` has returned before, or
+  /// 0 if they had expired.
+  void (*_Nullable show)(void *_Nullable context, lrd_entry *_Nonnull first, uint64_t moment);
   /// Called once, when the cache's memory is freed.
   void (*_Nonnull release)(void *_Nullable context);
+
+  /* For evictions by pressure, which no call of the layer above makes. NULL: not needed. */
+
+  /// The response of a cache that `asks`. No lock is held, and the call may take long.
+  lrd_action (*_Nullable ask)(void *_Nullable context, int level);
+  /// True when somebody beside the cache holds the value: its eviction would free nothing. Runs
+  /// under the shard's lock: no code of users.
+  bool (*_Nullable is_held)(void *_Nullable context, const lrd_entry *_Nonnull entry);
+  /// Called before entries are removed. What it returns is passed to `show`.
+  uint64_t (*_Nullable moment)(void *_Nullable context);
 } lrd_hooks;
 
 typedef struct lrd_options {
@@ -90,6 +104,7 @@ typedef struct lrd_cache {
   _Atomic(uint32_t) steal_hand;
   _Atomic(bool) closed;
   lrd_request request;
+  lrd_answer answer;
   struct lrd_cache *_Nullable older;
   struct lrd_cache *_Nullable *_Nullable link;
 } lrd_cache;
@@ -116,12 +131,22 @@ static inline uint64_t lrd_cache_cost(lrd_cache *cache) {
   return lrd_budget_cost(&cache->budget);
 }
 
+/// The limits in force, 0 for none: the owner's, or less under pressure.
 static inline uint64_t lrd_cache_count_limit(lrd_cache *cache) {
   return LRD_LOAD(&cache->budget.count_limit);
 }
 
 static inline uint64_t lrd_cache_cost_limit(lrd_cache *cache) {
   return LRD_LOAD(&cache->budget.cost_limit);
+}
+
+/// The limits that the owner has set, 0 for none.
+static inline uint64_t lrd_cache_own_count_limit(lrd_cache *cache) {
+  return LRD_LOAD(&cache->answer.own_count);
+}
+
+static inline uint64_t lrd_cache_own_cost_limit(lrd_cache *cache) {
+  return LRD_LOAD(&cache->answer.own_cost);
 }
 
 /// The cost of an entry that was given none: 1 where costs are limited, so that the limit bounds

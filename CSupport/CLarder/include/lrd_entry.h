@@ -48,7 +48,14 @@ enum lrd_entry_state {
   LRD_REMOVED_REPLACED = 5,
   LRD_REMOVED_BY_CALL = 6,
   LRD_REMOVED_EXPIRED = 7,
+  LRD_REMOVED_PRESSURE = 8,
 };
+
+/// True for reasons that are an eviction: the policy may remember the key.
+LRD_INLINE bool lrd_removal_evicts(uint8_t reason) {
+  return reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM ||
+         reason == LRD_REMOVED_PRESSURE;
+}
 
 /// The optional fields of an entry.
 enum lrd_fields { LRD_HAS_COST = 1, LRD_IS_TIMED = 2 };

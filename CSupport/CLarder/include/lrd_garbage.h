@@ -104,6 +104,10 @@ void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage);
 /// Takes all entries that no reader holds out of the limbos of all shards.
 void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage);
 
+/// Gives the memory that nothing lies in back to the system, after lrd_garbage_reclaim(): pages
+/// without entries, and what the allocator keeps.
+void lrd_garbage_give_back(lrd_cache *cache);
+
 /// The entry after `entry` in `removed`.
 static inline lrd_entry *_Nullable lrd_garbage_after(lrd_cache *cache, const lrd_entry *entry) {
   return lrd_chain_next(&cache->pool, entry);
@@ -143,7 +147,7 @@ static inline lrd_entry *_Nullable lrd_garbage_next(lrd_cache *cache, lrd_lane *
 void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage);
 
 /// Ends garbage, by the hooks as well: shows what was removed, unless the cache is closed, and
-/// destroys what no reader holds.
-void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage);
+/// destroys what no reader holds. `moment` is for hooks.show.
+void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage, uint64_t moment);
 
 #pragma clang assume_nonnull end

@@ -91,6 +91,9 @@ void lrd_lanes_reset(lrd_cache *cache);
 /// hit path may be taken.
 lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
 
+/// The calling thread's lane if it has one.
+lrd_lane *_Nullable lrd_lane_if_any(lrd_cache *cache);
+
 /// How often the lane's batch was applied. If that changes between finding an entry and lrd_hit(),
 /// call lrd_lane_found_at() before lrd_hit().
 static inline uint32_t lrd_lane_applied(const lrd_lane *lane) LRD_NONBLOCKING {

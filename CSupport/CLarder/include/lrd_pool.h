@@ -87,18 +87,23 @@ uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
 /// memory. Locks `lock`.
 bool lrd_pool_take_pair(lrd_pool *pool, uint32_t *id);
 
-/// True when the background thread should call lrd_pool_prepare().
+/// True when the background thread should call lrd_spare_prepare().
 LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {
   return LRD_LOAD(&pool->wants_reserve);
 }
 
-/// Makes a reserve page if the pool wants one, has no empty page and has pages for fewer than
-/// `slots_most` slots. True when it has made one. Locks `lock`. One thread at a time may call it.
-bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most);
-
 /// Takes slots and pairs back. Frees pages that became empty, but keeps one page empty or in
 /// reserve. Locks `lock`.
 void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count);
+
+/// A page in no list yet, as large as a pool of `mapped` bytes wants it; NULL without memory.
+/// `prefault`: the system provides its memory now.
+lrd_page *_Nullable lrd_pool_create_page(const lrd_pool *pool, uint32_t step, size_t mapped,
+                                         bool prefault);
+
+/// Takes an empty page out of the pool, and frees a page that is in no list.
+void lrd_pool_remove_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock);
+void lrd_pool_free_page(const lrd_pool *pool, lrd_page *page);
 
 /// Bytes of all pages, for statistics. Locks `lock`.
 size_t lrd_pool_bytes(lrd_pool *pool);

@@ -36,6 +36,21 @@ bool lrd_process_start(void);
 void lrd_process_add(lrd_cache *cache);
 void lrd_process_remove(lrd_cache *cache);
 
+/// A reference to a cache, on the stack of the thread that walks over all caches. A child of fork()
+/// keeps the references of the only thread that it has.
+typedef struct lrd_hold {
+  lrd_cache *_Nullable cache;
+  struct lrd_hold *_Nullable outer;
+} lrd_hold;
+
+/// Begins a walk over all caches that are not closed, newest first; those made meanwhile may be
+/// missed. Call lrd_hold_next() until it returns NULL, on one thread and as calls are nested.
+void lrd_hold_begin(lrd_hold *hold);
+
+/// The next cache, which is held until the call after this one. Returns the cache that was held
+/// until now in `*before`, NULL at first: the caller gives up its reference.
+lrd_cache *_Nullable lrd_hold_next(lrd_hold *hold, lrd_cache *_Nullable *_Nonnull before);
+
 typedef struct LRD_CAPABILITY("mutex") lrd_side_lock {
   lrd_lock lock;
   struct lrd_side_lock *_Nullable older;

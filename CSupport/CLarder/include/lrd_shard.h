@@ -143,7 +143,7 @@ static inline void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, u
   uint64_t cost = 0;
   if (LRD_UNLIKELY(entry->fields)) cost = lrd_shard_drop_fields_locked(shard, entry);
   if (entry->state == LRD_ENTRY_LINKED) {
-    bool evicted = reason == LRD_REMOVED_LIMIT || reason == LRD_REMOVED_TRIM;
+    bool evicted = lrd_removal_evicts(reason);
     entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, evicted);
   }
   entry->state = reason;

@@ -12,6 +12,7 @@ typedef struct lrd_statistics {
   uint64_t dropped;
   lrd_counters counters;
   uint64_t expirations;
+  uint64_t pressure_evictions;
   uint64_t retired; // entries removed and not destroyed yet
   uint64_t pool_bytes;
   uint64_t table_bytes;

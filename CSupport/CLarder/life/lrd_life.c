@@ -78,9 +78,8 @@ static void destroy_all(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_garbage_destroy_free(cache, garbage);
 }
 
-/// Gives up one reference. The last one frees the cache.
-static void release(lrd_request *request) {
-  lrd_cache *cache = lrd_cache_of(request);
+void lrd_cache_release(lrd_cache *cache) {
+  lrd_request *request = &cache->request;
   if (atomic_fetch_sub_explicit(&request->references, 1, memory_order_acq_rel) != 1) return;
   lrd_process_remove(cache);
   // The background thread may have returned entries to a limbo after the cache was closed.
@@ -92,6 +91,10 @@ static void release(lrd_request *request) {
   lrd_hooks hooks = cache->hooks;
   lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
   hooks.release(hooks.context);
+}
+
+static void release(lrd_request *request) {
+  lrd_cache_release(lrd_cache_of(request));
 }
 
 static void serve(void) {
@@ -106,6 +109,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   if (!cache) return NULL;
   LRD_STORE(&cache->budget.count_limit, options->count_limit);
   LRD_STORE(&cache->budget.cost_limit, options->cost_limit);
+  lrd_answer_open(&cache->answer, options->count_limit, options->cost_limit);
   cache->shard_mask = shards_of(options) - 1;
   cache->policy = options->policy;
   cache->hits_most = options->policy->hits_most;
@@ -141,12 +145,13 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
 
 void lrd_cache_close(lrd_cache *cache) {
   atomic_store_explicit(&cache->closed, true, memory_order_release);
-  // Not without the locks: the background thread may be removing what has expired.
+  lrd_answer_heed(&cache->answer, false);
+  // Not without the locks: another thread may be removing what has expired, or what is given up.
   if (cache->observed) lrd_removal_observe(cache, false);
   lrd_garbage garbage = {0};
   lrd_removal_of_all(cache, NULL, &garbage);
   destroy_all(cache, &garbage);
   // A request that waits for a deadline has a reference.
   if (cache->timed) lrd_request_visit(&cache->request);
-  release(&cache->request);
+  lrd_cache_release(cache);
 }

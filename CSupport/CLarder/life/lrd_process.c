@@ -39,6 +39,39 @@ static void after_fork_parent(void) LRD_UNCHECKED_LOCKS {
   lrd_request_after_fork_parent();
 }
 
+static _Thread_local lrd_hold *holds; // of this thread, innermost first
+
+void lrd_hold_begin(lrd_hold *hold) {
+  *hold = (lrd_hold){.outer = holds};
+  holds = hold;
+}
+
+/// Takes a reference unless the last one is being given up.
+static bool retain(lrd_cache *cache) {
+  uint32_t references = LRD_LOAD(&cache->request.references);
+  while (references) {
+    // Relaxed: whoever adds one has the list's lock, which the last one to give one up takes.
+    if (atomic_compare_exchange_weak_explicit(&cache->request.references, &references,
+                                              references + 1, memory_order_relaxed,
+                                              memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+lrd_cache *lrd_hold_next(lrd_hold *hold, lrd_cache **before) {
+  *before = hold->cache;
+  lrd_lock_acquire(&caches_lock);
+  // A cache that is held is in the list.
+  lrd_cache *next = hold->cache ? hold->cache->older : newest;
+  while (next && (LRD_LOAD(&next->closed) || !retain(next))) next = next->older;
+  hold->cache = next;
+  lrd_lock_release(&caches_lock);
+  if (!next) holds = hold->outer;
+  return next;
+}
+
 /// The background thread is gone, and so are its references. Entries that it was destroying leak.
 static void reset_caches(void) {
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
@@ -53,6 +86,10 @@ static void reset_caches(void) {
     LRD_STORE(&cache->request.state, 0);
     if (LRD_LOAD(&cache->closed)) continue;
     LRD_STORE(&cache->request.references, 1);
+  }
+  for (lrd_hold *hold = holds; hold; hold = hold->outer) {
+    if (!hold->cache || LRD_LOAD(&hold->cache->closed)) continue;
+    LRD_STORE(&hold->cache->request.references, LRD_LOAD(&hold->cache->request.references) + 1);
   }
 }
 

@@ -113,6 +113,13 @@ uint64_t lrd_lane_read_clock(lrd_cache *cache, lrd_lane *lane, uint64_t cycles) 
 }
 #pragma clang diagnostic pop
 
+lrd_lane *lrd_lane_if_any(lrd_cache *cache) {
+  if (!lrd_self) return NULL;
+  uint32_t index = lrd_self->index;
+  lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
+  return index < lanes->capacity ? LRD_LOAD(&lanes->lane[index]) : NULL;
+}
+
 /// Hands the misses of `shard` to the policy, in their order, and keeps the others.
 static void hand_misses_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
     LRD_REQUIRES(shard->lock) {

@@ -17,7 +17,7 @@ static uint64_t tables_bytes_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) 
 }
 
 lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
-  lrd_statistics sum = {0};
+  lrd_statistics sum = {.pressure_evictions = LRD_LOAD(&cache->answer.evictions)};
   lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
   for (uint32_t i = 0; i < lanes->capacity; i++) {
     lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_acquire);

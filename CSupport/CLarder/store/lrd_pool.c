@@ -43,16 +43,16 @@ static lrd_page *page_of_slots(const lrd_pool *pool, char *slots) {
   return (lrd_page *)(void *)(slots - pool->first_slot);
 }
 
-static void free_page(const lrd_pool *pool, lrd_page *page) {
+void lrd_pool_free_page(const lrd_pool *pool, lrd_page *page) {
   LRD_UNPOISON(page, page->bytes);
   lrd_free(page, page->bytes, alignment_of_pages(pool));
 }
 
 void lrd_pool_close(lrd_pool *pool) {
-  if (pool->reserve) free_page(pool, pool->reserve);
+  if (pool->reserve) lrd_pool_free_page(pool, pool->reserve);
   lrd_directory *directory = LRD_LOAD(&pool->directory);
   for (uint32_t i = 0; i < pool->pages; i++) {
-    if (directory->slots[i]) free_page(pool, page_of_slots(pool, directory->slots[i]));
+    if (directory->slots[i]) lrd_pool_free_page(pool, page_of_slots(pool, directory->slots[i]));
   }
   lrd_directory_destroy_all(directory);
 }
@@ -109,8 +109,8 @@ static size_t next_page_bytes(const lrd_pool *pool, uint32_t step, size_t mapped
   return bytes < least ? least : bytes;
 }
 
-/// A page in no list yet; NULL without memory. `prefault`: the system provides its memory now.
-static lrd_page *create_page(const lrd_pool *pool, uint32_t step, size_t bytes, bool prefault) {
+lrd_page *lrd_pool_create_page(const lrd_pool *pool, uint32_t step, size_t mapped, bool prefault) {
+  size_t bytes = next_page_bytes(pool, step, mapped);
   lrd_page *page = lrd_alloc(bytes, alignment_of_pages(pool));
   if (!page) return NULL;
   if ((uint64_t)(uintptr_t)page >> LRD_ADDRESS_BITS) {
@@ -154,7 +154,7 @@ static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock
     if (!grown) break;
   }
   lrd_directory_destroy(grown);
-  if (!added) free_page(pool, page);
+  if (!added) lrd_pool_free_page(pool, page);
   return added;
 }
 
@@ -167,7 +167,7 @@ static uint32_t take(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32_t want
     if (page) pool->reserve = NULL;
     lrd_lock_release(&pool->lock);
     if (taken) return taken;
-    if (!page) page = create_page(pool, step, next_page_bytes(pool, step, mapped), false);
+    if (!page) page = lrd_pool_create_page(pool, step, mapped, false);
     if (!page || !install_page(pool, page)) return 0;
   }
 }
@@ -179,21 +179,11 @@ bool lrd_pool_take_pair(lrd_pool *pool, uint32_t *id) {
   return take(pool, 2, id, 1);
 }
 
-bool lrd_pool_prepare(lrd_pool *pool, uint64_t slots_most) {
-  if (!atomic_exchange_explicit(&pool->wants_reserve, false, memory_order_relaxed)) return false;
-  lrd_lock_acquire(&pool->lock);
-  size_t mapped = pool->mapped;
-  bool wanted = !pool->reserve && !pool->empty_pages && mapped / pool->stride < slots_most;
-  lrd_lock_release(&pool->lock);
-  lrd_page *page = wanted ? create_page(pool, 1, next_page_bytes(pool, 1, mapped), true) : NULL;
-  if (!page) return false;
-  lrd_lock_acquire(&pool->lock);
-  LRD_ASSERT(!pool->reserve);
-  wanted = !pool->empty_pages;
-  if (wanted) pool->reserve = page;
-  lrd_lock_release(&pool->lock);
-  if (!wanted) free_page(pool, page);
-  return wanted;
+void lrd_pool_remove_page_locked(lrd_pool *pool, lrd_page *page) {
+  unlink_page(page);
+  LRD_LOAD(&pool->directory)->slots[page->number] = NULL;
+  pool->holes++;
+  pool->mapped -= page->bytes;
 }
 
 /// Puts one slot back. Returns its page if that is empty now and must be freed.
@@ -213,10 +203,7 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
     pool->empty_pages = 1;
     return NULL;
   }
-  unlink_page(page);
-  directory->slots[page->number] = NULL;
-  pool->holes++;
-  pool->mapped -= page->bytes;
+  lrd_pool_remove_page_locked(pool, page);
   return page;
 }
 
@@ -232,7 +219,7 @@ void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count) {
   lrd_lock_release(&pool->lock);
   for (lrd_page *next; emptied; emptied = next) {
     next = emptied->next;
-    free_page(pool, emptied);
+    lrd_pool_free_page(pool, emptied);
   }
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_garbage.h"
 
+#include "lrd_alloc.h"
 #include "lrd_enter.h"
 #include "lrd_grace.h"
 #include "lrd_hazards.h"
+#include "lrd_spare.h"
 
 /// Entries that one destruction loop takes over from inner calls.
 enum { deferred_most = 256 };
@@ -170,10 +172,10 @@ void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_hazards_discard(&hazards);
 }
 
-void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage) {
+void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage, uint64_t moment) {
   bool closed = atomic_load_explicit(&cache->closed, memory_order_acquire);
   if (garbage->removed.head && cache->hooks.show && !closed) {
-    cache->hooks.show(cache->hooks.context, garbage->removed.head);
+    cache->hooks.show(cache->hooks.context, garbage->removed.head, moment);
   }
   lrd_garbage_retire(cache, garbage);
   void *batch = NULL;
@@ -182,6 +184,11 @@ void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage) {
     lrd_slot_give(cache, NULL, entry);
   }
   if (batch) cache->hooks.finish(cache->hooks.context, batch);
+}
+
+void lrd_garbage_give_back(lrd_cache *cache) {
+  lrd_spare_drop(&cache->pool);
+  lrd_alloc_give_back();
 }
 
 void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage) {

@@ -60,12 +60,35 @@ static void limits_changed(lrd_cache *cache) {
   }
 }
 
-void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit) {
-  LRD_STORE(&cache->budget.count_limit, limit);
+/// Puts the limits in force that the owner and the pressure have set. True when they change.
+static bool enforce_locked(lrd_cache *cache) LRD_REQUIRES(cache->admin) {
+  lrd_amount limits = lrd_answer_limits(&cache->answer);
+  bool same =
+      limits.count == lrd_cache_count_limit(cache) && limits.cost == lrd_cache_cost_limit(cache);
+  LRD_STORE(&cache->budget.count_limit, limits.count);
+  LRD_STORE(&cache->budget.cost_limit, limits.cost);
+  return !same;
+}
+
+static void set_own(lrd_cache *cache, _Atomic(uint64_t) *own, uint64_t limit) {
+  lrd_lock_acquire(&cache->admin);
+  LRD_STORE(own, limit);
+  enforce_locked(cache);
+  lrd_lock_release(&cache->admin);
   limits_changed(cache);
 }
 
+void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit) {
+  set_own(cache, &cache->answer.own_count, limit);
+}
+
 void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit) {
-  LRD_STORE(&cache->budget.cost_limit, limit);
-  limits_changed(cache);
+  set_own(cache, &cache->answer.own_cost, limit);
+}
+
+void lrd_cache_enforce(lrd_cache *cache) {
+  lrd_lock_acquire(&cache->admin);
+  bool changed = enforce_locked(cache);
+  lrd_lock_release(&cache->admin);
+  if (changed) limits_changed(cache);
 }

@@ -159,11 +159,15 @@ enum {
   LARDER_CAUSE_REPLACED = 3, /* another value was stored for its key */
   LARDER_CAUSE_REMOVED = 4,  /* by larder_remove(), larder_remove_all(), LARDER_TOO_COSTLY, or
                                 LARDER_EXPIRED */
-  LARDER_CAUSE_EXPIRED = 5   /* its lifetime was over, whatever call came upon it */
+  LARDER_CAUSE_EXPIRED = 5,  /* its lifetime was over, whatever call came upon it */
+  LARDER_CAUSE_PRESSURE = 6  /* evicted because memory ran short, or in the background */
 };
 
 /* The order of larder_iterate(). */
 enum { LARDER_HOTTEST_FIRST = 0, LARDER_COLDEST_FIRST = 1 };
+
+/* How short memory is. */
+enum { LARDER_NORMAL = 0, LARDER_WARNING = 1, LARDER_CRITICAL = 2 };
 
 /* How to create a cache. Set `size` and zero the rest, or begin with LARDER_CONFIG_INIT.
  *
@@ -262,6 +266,7 @@ typedef struct larder_statistics {
                                each value, or 48 in LARDER_OBJECTS. Without padding, what threads
                                take, and values that are only in hand */
   uint64_t expirations;     /* LARDER_CAUSE_EXPIRED */
+  uint64_t pressure_evictions; /* LARDER_CAUSE_PRESSURE */
 } larder_statistics;
 
 /* THE LIBRARY. */
@@ -440,8 +445,57 @@ LARDER_API larder_status larder_iterate(larder_cache *cache, int32_t order,
                                         int32_t (*visit)(void *context, larder_value *value),
                                         void *context);
 
-/* Releases, before it returns, every value that has left the cache and is not being read. */
+/* Releases, before it returns, every value that has left the cache and is not being read, and gives
+ * memory that nothing lies in back to the system: pages without entries, and what the process's
+ * allocator keeps for later. */
 LARDER_API larder_status larder_reclaim(larder_cache *cache);
+
+/* MEMORY PRESSURE. A cache ignores it until it has a response. The first one that has makes the
+ * library listen to the system, on a thread that sleeps: on Linux to the stalls of the system and of
+ * the own control group (PSI), and to the group's usage. */
+
+/* What a cache does when memory runs short. The fractions are of what it held when that began:
+ * entries, or their cost if that is limited. The hottest by the policy's order stay, and before
+ * them values in hand. While it lasts, the limits are lowered to the same fractions, but not below
+ * a sixteenth; then they come back step by step. Reports that are repeated do not add up. */
+typedef struct larder_pressure_response {
+  uint64_t size;          /* sizeof(larder_pressure_response) */
+  uint64_t minimum_count; /* never keeps fewer entries than that */
+  double warning;         /* the fraction to keep, 0 to 1 */
+  double critical;        /* likewise */
+  double background;      /* likewise, between larder_background(1) and (0) */
+  /* If not NULL, called at each warning and critical report for the fraction to keep; a number
+     that is none keeps everything. The argument is that of the configuration. May use any cache. */
+  double (*respond)(void *context, int32_t level);
+} larder_pressure_response;
+
+#define LARDER_PRESSURE_RESPONSE_INIT {sizeof(larder_pressure_response), 0, 0.5, 0.1, 1, NULL}
+
+/* Sets the response; NULL: ignores pressure, as at first. If memory is short now, the cache answers
+ * before the call returns.
+ * Statuses: LARDER_OK, LARDER_BAD_ARGUMENT (also for fractions), LARDER_FOREIGN, LARDER_BAD_SIZE,
+ * LARDER_OUT_OF_RANGE, LARDER_UNSUPPORTED. */
+LARDER_API larder_status larder_set_pressure_response(larder_cache *cache,
+                                                      const larder_pressure_response *response);
+
+/* Says how short memory is, until the next call. What counts is this or what the system says,
+ * whichever is worse. The caches have answered when the call returns.
+ * Statuses: LARDER_OK, LARDER_BAD_ARGUMENT. */
+LARDER_API larder_status larder_report_pressure(int32_t level);
+
+/* Writes how short memory is. Statuses: LARDER_OK, LARDER_BAD_ARGUMENT. */
+LARDER_API larder_status larder_get_pressure(int32_t *level);
+
+/* Listens to the system, if not 0, or does no more; either has the last word. LARDER_OK. */
+LARDER_API larder_status larder_listen(int32_t listens);
+
+/* The program went to the background, if not 0, or came back. LARDER_OK. */
+LARDER_API larder_status larder_background(int32_t entered);
+
+/* Like larder_get_count_limit() and larder_get_cost_limit(), but what pressure has lowered them to.
+ * A value that costs more is not stored meanwhile. */
+LARDER_API larder_status larder_get_effective_count_limit(larder_cache *cache, uint64_t *limit);
+LARDER_API larder_status larder_get_effective_cost_limit(larder_cache *cache, uint64_t *limit);
 
 #ifdef __cplusplus
 }

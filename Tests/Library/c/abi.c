@@ -53,6 +53,15 @@ IS(LARDER_TWO_QUEUE == 8 && LARDER_ARC == 9 && LARDER_CHEAPEST_FIRST == 10);
 IS(LARDER_COST_AWARE == 11 && LARDER_ADAPTIVE == 12);
 IS(LARDER_CAUSE_LIMIT == 1 && LARDER_CAUSE_TRIMMED == 2);
 IS(LARDER_CAUSE_REPLACED == 3 && LARDER_CAUSE_REMOVED == 4 && LARDER_CAUSE_EXPIRED == 5);
+IS(LARDER_CAUSE_PRESSURE == 6);
+IS(LARDER_NORMAL == 0 && LARDER_WARNING == 1 && LARDER_CRITICAL == 2);
+IS(offsetof(larder_statistics, pressure_evictions) == 112);
+IS(offsetof(larder_pressure_response, size) == 0);
+IS(offsetof(larder_pressure_response, minimum_count) == 8);
+IS(offsetof(larder_pressure_response, warning) == 16);
+IS(offsetof(larder_pressure_response, critical) == 24);
+IS(offsetof(larder_pressure_response, background) == 32);
+IS(offsetof(larder_pressure_response, respond) == 40);
 IS(LARDER_HOTTEST_FIRST == 0 && LARDER_COLDEST_FIRST == 1);
 
 /* A function whose type changed does not initialise its pointer. */
@@ -99,8 +108,12 @@ extern set *const sets[];
 set *const sets[] = {larder_trim_to_count, larder_trim_to_cost, larder_set_count_limit,
                      larder_set_cost_limit};
 extern ask *const asks[];
-ask *const asks[] = {larder_get_count, larder_get_cost, larder_get_count_limit,
-                     larder_get_cost_limit};
+ask *const asks[] = {larder_get_count,
+                     larder_get_cost,
+                     larder_get_count_limit,
+                     larder_get_cost_limit,
+                     larder_get_effective_count_limit,
+                     larder_get_effective_cost_limit};
 extern status (*const set_for)(cache *, const void *, uint64_t, const void *, uint64_t, uint64_t,
                                uint64_t, value **);
 status (*const set_for)(cache *, const void *, uint64_t, const void *, uint64_t, uint64_t, uint64_t,
@@ -119,3 +132,9 @@ extern status (*const advance)(larder_clock *, uint64_t);
 status (*const advance)(larder_clock *, uint64_t) = larder_clock_advance;
 extern status (*const stop)(larder_clock *);
 status (*const stop)(larder_clock *) = larder_clock_release;
+extern status (*const report[])(int32_t);
+status (*const report[])(int32_t) = {larder_report_pressure, larder_listen, larder_background};
+extern status (*const level)(int32_t *);
+status (*const level)(int32_t *) = larder_get_pressure;
+extern status (*const respond)(cache *, const larder_pressure_response *);
+status (*const respond)(cache *, const larder_pressure_response *) = larder_set_pressure_response;

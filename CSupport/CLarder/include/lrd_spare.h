@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_spare.h — the pages without entries that a pool keeps at hand: made in advance, and given
+ * up when memory is short. */
+#pragma once
+
+#include "lrd_pool.h"
+
+#pragma clang assume_nonnull begin
+
+/// Makes a reserve page if the pool wants one, has no empty page and has pages for fewer than
+/// `slots_most` slots. True when it has made one. Locks `lock`. One thread at a time may call it.
+bool lrd_spare_prepare(lrd_pool *pool, uint64_t slots_most);
+
+/// Frees the empty page and the reserve page, if there are any. Locks `lock`.
+void lrd_spare_drop(lrd_pool *pool);
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include "lrd_group.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/// A limit from here on is none: version 1 writes the most that it can count.
+static const uint64_t no_limit = (uint64_t)1 << 60;
+
+static bool join(char *path, const char *folder, const char *name) {
+  int length = snprintf(path, LRD_PATH_BYTES, "%s/%s", folder, name);
+  return length > 0 && length < LRD_PATH_BYTES;
+}
+
+int lrd_file_open(const char *folder, const char *name) {
+  char path[LRD_PATH_BYTES];
+  return join(path, folder, name) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+}
+
+bool lrd_file_read(const char *folder, const char *name, char *text, size_t room) {
+  int file = lrd_file_open(folder, name);
+  if (file < 0) return false;
+  ssize_t length = read(file, text, room - 1);
+  close(file);
+  if (length < 0) return false;
+  text[length] = 0;
+  return true;
+}
+
+uint64_t lrd_number_after(const char *text, const char *word) {
+  size_t length = strlen(word);
+  const char *at = text;
+  while (length && (at = strstr(at, word))) {
+    // At the beginning of a line or after a blank: "file" is no part of "inactive_file".
+    bool begins = at == text || at[-1] == '\n' || at[-1] == ' ';
+    at += length;
+    if (begins && (*at == ' ' || *at == '=' || *at == ':')) break;
+  }
+  if (!at) return LRD_UNKNOWN;
+  if (length) at++;
+  while (*at == ' ') at++;
+  if (*at < '0' || *at > '9') return LRD_UNKNOWN;
+  uint64_t number = 0;
+  for (; *at >= '0' && *at <= '9'; at++) {
+    uint64_t digit = (uint64_t)(*at - '0');
+    if (number > (no_limit * 8 - digit) / 10) return no_limit * 8;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+static uint64_t number_in(const char *folder, const char *name) {
+  char text[64];
+  return lrd_file_read(folder, name, text, sizeof text) ? lrd_number_after(text, "") : LRD_UNKNOWN;
+}
+
+uint64_t lrd_group_limit(const lrd_group *group) {
+  if (!group->path[0]) return LRD_UNKNOWN;
+  uint64_t limit =
+      number_in(group->path, group->version == 1 ? "memory.limit_in_bytes" : "memory.max");
+  uint64_t high = group->version == 1 ? LRD_UNKNOWN : number_in(group->path, "memory.high");
+  if (high < limit) limit = high;
+  return limit >= no_limit ? LRD_UNKNOWN : limit;
+}
+
+/// The group at `mount`/`path`, or the nearest one around it that has a limit. Without any, `path`
+/// itself, if it tells of memory at all.
+static bool find_below(lrd_group *group, int version, const char *mount, const char *path) {
+  const char *usage = version == 1 ? "memory.usage_in_bytes" : "memory.pressure";
+  lrd_group at = {.version = version};
+  lrd_group own = {.version = version};
+  size_t base = strlen(mount);
+  int length = snprintf(at.path, sizeof at.path, "%s%s", mount, strcmp(path, "/") ? path : "");
+  if (length < 0 || (size_t)length >= sizeof at.path) return false;
+  for (;;) {
+    int file = lrd_file_open(at.path, usage);
+    if (file >= 0) close(file);
+    if (file >= 0 && !own.path[0]) own = at;
+    if (lrd_group_limit(&at) != LRD_UNKNOWN) {
+      *group = at;
+      return true;
+    }
+    char *last = strrchr(at.path + base, '/');
+    if (!last) break;
+    *last = 0;
+  }
+  if (!own.path[0]) return false;
+  // Another version may have a limit.
+  if (!group->path[0]) *group = own;
+  return false;
+}
+
+/// True when "memory" is in the comma-separated list.
+static bool names_memory(const char *controllers) {
+  const char *found = strstr(controllers, "memory");
+  if (!found || (found != controllers && found[-1] != ',')) return false;
+  return found[6] == 0 || found[6] == ',';
+}
+
+void lrd_group_find(lrd_group *group, const char *root) {
+  memset(group, 0, sizeof *group);
+  char text[4 * LRD_PATH_BYTES], mount[LRD_PATH_BYTES];
+  if (!lrd_file_read(root, "proc/self/cgroup", text, sizeof text)) return;
+  char *rest = text;
+  // A line is number:controllers:group. Version 2 names no controllers.
+  for (char *line; (line = strsep(&rest, "\n"));) {
+    char *controllers = strchr(line, ':');
+    char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!path || path[1] != '/') continue;
+    *path++ = 0;
+    controllers++;
+    if (names_memory(controllers)) {
+      snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/memory", root);
+      if (find_below(group, 1, mount, path)) return;
+    } else if (!*controllers) {
+      snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
+      if (find_below(group, 2, mount, path)) return;
+      snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/unified", root);
+      if (find_below(group, 2, mount, path)) return;
+    }
+  }
+}
+
+uint32_t lrd_group_permille(const lrd_group *group) {
+  uint64_t limit = lrd_group_limit(group);
+  if (limit == LRD_UNKNOWN) return 0;
+  bool first = group->version == 1;
+  uint64_t used = number_in(group->path, first ? "memory.usage_in_bytes" : "memory.current");
+  if (used == LRD_UNKNOWN) return 0;
+  char text[4 * LRD_PATH_BYTES];
+  if (lrd_file_read(group->path, "memory.stat", text, sizeof text)) {
+    uint64_t idle = lrd_number_after(text, first ? "total_inactive_file" : "inactive_file");
+    if (idle != LRD_UNKNOWN) used = idle < used ? used - idle : 0;
+  }
+  if (!limit || used >= limit) return 1000;
+  return (uint32_t)((unsigned __int128)used * 1000 / limit);
+}

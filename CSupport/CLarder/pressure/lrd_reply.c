@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_reply.h"
+
+#include "lrd_relief.h"
+#include "lrd_trim.h"
+
+static lrd_amount present(lrd_cache *cache) {
+  return (lrd_amount){lrd_cache_count(cache), lrd_cache_cost(cache)};
+}
+
+/// Carries an action out. True when something was evicted.
+static bool act(lrd_cache *cache, int cause, lrd_action action) {
+  lrd_answer *answer = &cache->answer;
+  lrd_lock_acquire(&cache->admin);
+  bool heeds = answer->response.heeds;
+  uint64_t least = answer->response.least;
+  lrd_relief relief = {0};
+  if (heeds) relief = lrd_answer_plan(answer, cause, action, present(cache));
+  lrd_lock_release(&cache->admin);
+  if (!heeds) return false;
+  uint64_t allowance = relief.allowance;
+  lrd_relief_run(cache, lrd_lane_if_any(cache), &relief);
+  bool evicted = relief.allowance < allowance;
+  if (evicted) lrd_relief_settle(cache);
+  lrd_amount left = present(cache);
+  lrd_lock_acquire(&cache->admin);
+  // Ignored or ended meanwhile: no cap may come after that.
+  if (answer->response.heeds) {
+    // Entries that may not go can cost more than the goal.
+    lrd_answer_cap(answer, cause, (lrd_amount){0, left.count <= least ? left.cost : 0});
+  }
+  lrd_lock_release(&cache->admin);
+  lrd_cache_enforce(cache);
+  return evicted;
+}
+
+void lrd_reply_to_level(lrd_cache *cache, int level) {
+  lrd_answer *answer = &cache->answer;
+  lrd_lock_acquire(&cache->admin);
+  if (level == LRD_NORMAL) lrd_answer_recover(answer, LRD_BY_LEVEL);
+  lrd_action action = answer->response.at[level];
+  bool asks = answer->response.asks;
+  lrd_lock_release(&cache->admin);
+  if (level == LRD_NORMAL) return;
+  if (asks) action = cache->hooks.ask(cache->hooks.context, level);
+  act(cache, LRD_BY_LEVEL, action);
+}
+
+bool lrd_reply_step(lrd_cache *cache) {
+  lrd_lock_acquire(&cache->admin);
+  bool more = lrd_answer_step(&cache->answer, LRD_BY_LEVEL);
+  lrd_lock_release(&cache->admin);
+  lrd_cache_enforce(cache);
+  return more;
+}
+
+bool lrd_reply_hide(lrd_cache *cache) {
+  lrd_lock_acquire(&cache->admin);
+  lrd_action action = cache->answer.response.at[LRD_BACKGROUND];
+  lrd_lock_release(&cache->admin);
+  return act(cache, LRD_BY_BACKGROUND, action);
+}
+
+bool lrd_reply_unhide(lrd_cache *cache) {
+  lrd_lock_acquire(&cache->admin);
+  lrd_answer_end(&cache->answer, LRD_BY_BACKGROUND);
+  lrd_lock_release(&cache->admin);
+  lrd_cache_enforce(cache);
+  return false;
+}
+
+void lrd_reply_set(lrd_cache *cache, const lrd_response *response) {
+  lrd_answer *answer = &cache->answer;
+  lrd_lock_acquire(&cache->admin);
+  answer->response = *response;
+  lrd_answer_heed(answer, response->heeds);
+  if (!response->heeds) {
+    for (int cause = 0; cause < LRD_CAUSES; cause++) lrd_answer_end(answer, cause);
+  }
+  lrd_lock_release(&cache->admin);
+  lrd_cache_enforce(cache);
+}
+
+lrd_response lrd_reply_get(lrd_cache *cache) {
+  lrd_lock_acquire(&cache->admin);
+  lrd_response response = cache->answer.response;
+  lrd_lock_release(&cache->admin);
+  return response;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_reply.h — one cache's answer to one level: the plan of lrd_answer.h, carried out. The caller
+ * has a reference to the cache and no lock. */
+#pragma once
+
+#include "lrd_cache.h"
+
+#pragma clang assume_nonnull begin
+
+/// Answers to a level: asks, evicts, lowers the limits. NORMAL removes nothing: the caps then rise
+/// step by step.
+void lrd_reply_to_level(lrd_cache *cache, int level);
+
+/// One step of the caps. True when another one is needed.
+bool lrd_reply_step(lrd_cache *cache);
+
+/// The background was entered, or left. True when something was evicted.
+bool lrd_reply_hide(lrd_cache *cache);
+bool lrd_reply_unhide(lrd_cache *cache);
+
+/// Sets the response. A cache that heeds nothing any more has no caps.
+void lrd_reply_set(lrd_cache *cache, const lrd_response *response);
+lrd_response lrd_reply_get(lrd_cache *cache);
+
+#pragma clang assume_nonnull end

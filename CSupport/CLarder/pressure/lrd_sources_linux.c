@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#if defined(__linux__)
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include "lrd_answer.h"
+#include "lrd_sources.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static const uint64_t second = 1000000000;
+/// How long a level holds after a trigger. Triggers come every two seconds at most.
+static const uint64_t held = 5 * second;
+static const uint64_t period_of_averages = 2 * second, period_of_news = 1 * second;
+
+/// Of two seconds, so much waited for memory, in microseconds. Windows of two seconds are all that
+/// is granted to everybody.
+static const char warning_trigger[] = "some 150000 2000000";
+static const char critical_trigger[] = "full 200000 2000000";
+/// The same in averages over ten seconds, in hundredths of a percent.
+static const uint64_t warning_average = 500, critical_average = 800;
+/// Parts of the limit that are used, in thousandths. Below `calm` a warning is over.
+static const uint32_t calm = 800, warning_usage = 850, critical_usage = 920, plenty = 750;
+
+static lrd_source *add(lrd_sources *sources, lrd_source_kind kind, const char *folder,
+                       const char *name, int level) {
+  lrd_source *source = &sources->source[sources->count++];
+  *source = (lrd_source){.kind = kind, .level = level, .fd = -1, .other = -1};
+  snprintf(source->name, sizeof source->name, "%s/%s%s", folder, name,
+           level == LRD_CRITICAL ? " (critical)" : "");
+  return source;
+}
+
+static void open_stalls(lrd_sources *sources, lrd_source_kind kind, const char *folder,
+                        const char *name, int level) {
+  lrd_source *source = add(sources, kind, folder, name, level);
+  const char *trigger = level == LRD_CRITICAL ? critical_trigger : warning_trigger;
+  char path[LRD_PATH_BYTES + 32];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (!sources->averages_only) {
+    source->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (source->fd >= 0) {
+      if (write(source->fd, trigger, strlen(trigger) + 1) >= 0) return;
+      close(source->fd);
+      source->fd = -1;
+    }
+  }
+  char text[256];
+  source->averaged = lrd_file_read(folder, name, text, sizeof text) &&
+                     lrd_number_after(text, "avg10") != LRD_UNKNOWN;
+  source->error = source->averaged ? 0 : errno ? errno : EINVAL;
+}
+
+static void open_events(lrd_sources *sources) {
+  const char *folder = sources->group.path;
+  lrd_source *source = add(sources, LRD_EVENTS_OF_GROUP, folder, "memory.events", LRD_WARNING);
+  source->fd = lrd_file_open(folder, "memory.events");
+  if (source->fd < 0) source->error = errno;
+}
+
+/// A threshold of version 1: an event descriptor that the group counts up when usage crosses it.
+static void open_threshold(lrd_sources *sources, int level, uint32_t permille) {
+  const char *folder = sources->group.path;
+  lrd_source *source = add(sources, LRD_USAGE_OF_GROUP, folder, "memory.usage_in_bytes", level);
+  uint64_t limit = lrd_group_limit(&sources->group);
+  char path[LRD_PATH_BYTES + 32], order[96];
+  snprintf(path, sizeof path, "%s/cgroup.event_control", folder);
+  source->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  source->other = lrd_file_open(folder, "memory.usage_in_bytes");
+  int control = open(path, O_WRONLY | O_CLOEXEC);
+  bool ordered = false;
+  if (source->fd >= 0 && source->other >= 0 && control >= 0 && !sources->averages_only) {
+    int length = snprintf(order, sizeof order, "%d %d %llu", source->fd, source->other,
+                          (unsigned long long)(limit / 1000 * permille));
+    ordered = write(control, order, (size_t)length) == length;
+  }
+  if (!ordered) source->error = errno ? errno : EINVAL;
+  if (control >= 0) close(control);
+  if (ordered) return;
+  if (source->fd >= 0) close(source->fd);
+  if (source->other >= 0) close(source->other);
+  source->fd = source->other = -1;
+  // Usage can be read without it.
+  source->averaged = lrd_group_permille(&sources->group) > 0;
+  if (source->averaged) source->error = 0;
+}
+
+void lrd_sources_open(lrd_sources *sources) {
+  char folder[LRD_PATH_BYTES + 16];
+  sources->count = 0;
+  sources->usage_level = LRD_NORMAL;
+  sources->read_at = 0;
+  errno = 0;
+  lrd_group_find(&sources->group, sources->root);
+  snprintf(folder, sizeof folder, "%s/proc/pressure", sources->root);
+  open_stalls(sources, LRD_STALLS_OF_SYSTEM, folder, "memory", LRD_WARNING);
+  open_stalls(sources, LRD_STALLS_OF_SYSTEM, folder, "memory", LRD_CRITICAL);
+  if (!sources->group.path[0]) return;
+  bool limited = lrd_group_limit(&sources->group) != LRD_UNKNOWN;
+  if (sources->group.version == 2) {
+    open_stalls(sources, LRD_STALLS_OF_GROUP, sources->group.path, "memory.pressure", LRD_WARNING);
+    open_stalls(sources, LRD_STALLS_OF_GROUP, sources->group.path, "memory.pressure", LRD_CRITICAL);
+    if (limited) open_events(sources);
+  } else if (limited) {
+    open_threshold(sources, LRD_WARNING, warning_usage);
+    open_threshold(sources, LRD_CRITICAL, critical_usage);
+  }
+}
+
+static void close_source(lrd_source *source) {
+  if (source->fd >= 0) close(source->fd);
+  if (source->other >= 0) close(source->other);
+  source->fd = source->other = -1;
+}
+
+void lrd_sources_close(lrd_sources *sources) {
+  for (int i = 0; i < sources->count; i++) close_source(&sources->source[i]);
+  sources->count = 0;
+}
+
+bool lrd_sources_are_read(const lrd_sources *sources) {
+  bool read = false;
+  for (int i = 0; i < sources->count; i++) read |= sources->source[i].averaged;
+  return read;
+}
+
+static void lose(lrd_source *source, int error) {
+  close_source(source);
+  source->averaged = false;
+  source->error = error ? error : ENODEV;
+  source->until = 0;
+}
+
+void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, uint64_t now) {
+  char text[256];
+  ssize_t length = 1;
+  switch (source->kind) {
+  case LRD_STALLS_OF_SYSTEM:
+  case LRD_STALLS_OF_GROUP:
+    if (events & (POLLERR | POLLNVAL)) {
+      lose(source, ENODEV);
+    } else {
+      source->until = now + held;
+    }
+    break;
+  case LRD_EVENTS_OF_GROUP:
+    // Must be read to wait for the next one.
+    length = pread(source->fd, text, sizeof text, 0);
+    if (length <= 0) lose(source, errno);
+    break;
+  case LRD_USAGE_OF_GROUP:
+    length = read(source->fd, text, sizeof(uint64_t));
+    // The last event of a group is its end.
+    if (lrd_group_limit(&sources->group) == LRD_UNKNOWN) lose(source, ENODEV);
+    break;
+  case LRD_SOURCE_OF_SYSTEM:
+    break;
+  }
+  // Usage may fall without an event.
+  sources->read_at = now;
+}
+
+/// True when less than a fifth of the machine's memory is available, or that is unknown.
+static bool system_is_short(const lrd_sources *sources) {
+  char text[512];
+  if (!lrd_file_read(sources->root, "proc/meminfo", text, sizeof text)) return true;
+  uint64_t total = lrd_number_after(text, "MemTotal"),
+           left = lrd_number_after(text, "MemAvailable");
+  return total == LRD_UNKNOWN || left == LRD_UNKNOWN || left < total / 5;
+}
+
+static bool group_is_short(const lrd_sources *sources) {
+  uint32_t used = lrd_group_permille(&sources->group);
+  return used ? used >= plenty : system_is_short(sources);
+}
+
+/// In hundredths of a percent; 0 if the file tells nothing.
+static uint64_t average(const lrd_sources *sources, const lrd_source *source) {
+  char text[256];
+  bool full = source->level == LRD_CRITICAL;
+  bool found = source->kind == LRD_STALLS_OF_SYSTEM
+                   ? lrd_file_read(sources->root, "proc/pressure/memory", text, sizeof text)
+                   : lrd_file_read(sources->group.path, "memory.pressure", text, sizeof text);
+  if (!found) return LRD_UNKNOWN;
+  const char *line = strstr(text, full ? "full " : "some ");
+  const char *at = line ? strstr(line, "avg10=") : NULL;
+  if (!at) return LRD_UNKNOWN;
+  uint64_t whole = lrd_number_after(at, "avg10"), hundredths = 0;
+  if (whole > 100) return LRD_UNKNOWN;
+  const char *point = strchr(at, '.');
+  if (point && point[1] >= '0' && point[1] <= '9') hundredths = (uint64_t)(point[1] - '0') * 10;
+  return whole * 100 + hundredths;
+}
+
+static void read_averages(const lrd_sources *sources, lrd_source *source, uint64_t now) {
+  bool full = source->level == LRD_CRITICAL;
+  uint64_t value = average(sources, source);
+  if (value == LRD_UNKNOWN) {
+    lose(source, ENODEV);
+  } else if (value >= (full ? critical_average : warning_average)) {
+    source->until = now + period_of_averages + 1;
+  }
+}
+
+static int usage_level(const lrd_sources *sources) {
+  uint32_t used = lrd_group_permille(&sources->group);
+  if (used >= critical_usage) return LRD_CRITICAL;
+  bool warned = sources->usage_level != LRD_NORMAL;
+  return used >= (warned ? calm : warning_usage) ? LRD_WARNING : LRD_NORMAL;
+}
+
+int lrd_sources_level(lrd_sources *sources, uint64_t now) {
+  sources->usage_level = usage_level(sources);
+  int level = sources->usage_level;
+  bool reads = false;
+  for (int i = 0; i < sources->count; i++) {
+    lrd_source *source = &sources->source[i];
+    bool stalls = source->kind == LRD_STALLS_OF_SYSTEM || source->kind == LRD_STALLS_OF_GROUP;
+    if (source->averaged && stalls) read_averages(sources, source, now);
+    reads |= source->averaged;
+    if (!stalls || source->until <= now || source->level <= level) continue;
+    bool is_short =
+        source->kind == LRD_STALLS_OF_SYSTEM ? system_is_short(sources) : group_is_short(sources);
+    if (is_short) level = source->level;
+  }
+  sources->read_at = level != LRD_NORMAL ? now + period_of_news
+                     : reads             ? now + period_of_averages
+                                         : 0;
+  return level;
+}
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include "lrd_watch.h"
+
+#include "lrd_process.h"
+#include "lrd_thread.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/eventfd.h>
+#endif
+
+static lrd_side_lock guard;
+static lrd_sources sources;
+static bool is_open, wanted, told_before, running;
+static int bell = -1, bell_rope = -1; // the ends of a pipe; one descriptor on Linux
+static _Atomic(uint32_t) wakeups;
+
+static uint64_t (*tick)(uint64_t now);
+static void (*sense)(int level);
+static bool (*heeds)(void);
+
+static void close_bell(void) {
+  if (bell_rope >= 0 && bell_rope != bell) close(bell_rope);
+  if (bell >= 0) close(bell);
+  bell = bell_rope = -1;
+}
+
+/// In the child of fork(): `guard` was held, so everything is whole.
+static void forget(void) {
+  lrd_sources_close(&sources);
+  close_bell();
+  is_open = running = false;
+}
+
+void lrd_watch_serve(uint64_t (*tick_)(uint64_t now), void (*sense_)(int level),
+                     bool (*heeds_)(void)) {
+  tick = tick_;
+  sense = sense_;
+  heeds = heeds_;
+  lrd_side_lock_add(&guard);
+  pthread_atfork(NULL, NULL, forget);
+}
+
+static void open_bell(void) {
+#if defined(__linux__)
+  bell = bell_rope = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+#else
+  int ends[2];
+  if (pipe(ends) != 0) return;
+  bell = ends[0];
+  bell_rope = ends[1];
+  for (int i = 0; i < 2; i++) {
+    fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[i], F_SETFL, O_NONBLOCK);
+  }
+#endif
+}
+
+/// What the thread sleeps on: the bell, and then the sources with descriptors.
+typedef struct sleepers {
+  struct pollfd poll[LRD_SOURCES_MOST + 1];
+  int source[LRD_SOURCES_MOST + 1];
+  nfds_t count;
+} sleepers;
+
+/// Closes the sources after stop(), and lists what to sleep on. True if it closed them.
+static bool prepare_locked(sleepers *sleepers) LRD_REQUIRES(guard) {
+  bool closes = is_open && !wanted;
+  if (closes) {
+    lrd_sources_close(&sources);
+    is_open = false;
+  }
+  sleepers->count = 0;
+  if (bell < 0) return closes;
+  sleepers->poll[sleepers->count++] = (struct pollfd){.fd = bell, .events = POLLIN};
+  for (int i = 0; is_open && i < sources.count; i++) {
+    const lrd_source *source = &sources.source[i];
+    if (source->fd < 0) continue;
+    bool counts = source->kind == LRD_USAGE_OF_GROUP || source->kind == LRD_SOURCE_OF_SYSTEM;
+    short events = counts ? POLLIN : POLLPRI;
+    sleepers->source[sleepers->count] = i;
+    sleepers->poll[sleepers->count++] = (struct pollfd){.fd = source->fd, .events = events};
+  }
+  return closes;
+}
+
+/// Looks at what woke the thread. Returns the level of the system; -1 when there is no news.
+static int listen_locked(const sleepers *sleepers, uint64_t now) LRD_REQUIRES(guard) {
+  for (nfds_t i = 1; is_open && i < sleepers->count; i++) {
+    const struct pollfd *poll = &sleepers->poll[i];
+    if (!poll->revents) continue;
+    lrd_source_woken(&sources, &sources.source[sleepers->source[i]], poll->revents, now);
+  }
+  bool due = is_open && wanted && sources.read_at && sources.read_at <= now;
+  return due ? lrd_sources_level(&sources, now) : -1;
+}
+
+/// Sleeps until `due` (0: without end), or until something happens.
+static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due, uint64_t now) {
+  uint64_t left = due <= now ? 1 : due - now;
+  if (!sleepers->count) {
+    lrd_park(&wakeups, seen, due ? left : 0);
+    return;
+  }
+  uint64_t milliseconds = left / 1000000 + 1;
+  poll(sleepers->poll, sleepers->count,
+       !due                     ? -1
+       : milliseconds > 3600000 ? 3600000
+                                : (int)milliseconds);
+  char rung[64];
+  if (sleepers->poll[0].revents && read(bell, rung, sizeof rung) < 0) return;
+}
+
+static void run(void) {
+  sleepers sleepers = {.count = 0};
+  for (;;) {
+    uint32_t seen = atomic_load_explicit(&wakeups, memory_order_acquire);
+    uint64_t now = lrd_clock();
+    lrd_side_lock_acquire(&guard);
+    int level = listen_locked(&sleepers, now);
+    if (prepare_locked(&sleepers)) level = 0;
+    uint64_t read_at = is_open && heeds() ? sources.read_at : 0;
+    lrd_side_lock_release(&guard);
+    if (level >= 0) sense(level);
+    uint64_t due = tick(now);
+    // What the calls destroyed may have used a cache and registered this thread. A single other
+    // thread must count as alone.
+    lrd_thread_unregister();
+    if (!due || (read_at && read_at < due)) due = read_at;
+    sleep_until(&sleepers, seen, due, now);
+  }
+}
+
+void lrd_watch_wake(void) {
+  atomic_fetch_add_explicit(&wakeups, 1, memory_order_release);
+  lrd_side_lock_acquire(&guard);
+  bool start = !running;
+  running = true;
+  if (bell < 0) open_bell();
+  uint64_t one = 1;
+  // A full bell rings already.
+  if (bell_rope >= 0 && write(bell_rope, &one, sizeof one) < 0) one = 0;
+  lrd_side_lock_release(&guard);
+  // It may have gone to sleep before there was a bell.
+  lrd_unpark_one(&wakeups);
+  if (start && !lrd_thread_spawn(run)) {
+    lrd_side_lock_acquire(&guard);
+    running = false;
+    lrd_side_lock_release(&guard);
+  }
+}
+
+void lrd_watch_start(bool told) {
+  lrd_side_lock_acquire(&guard);
+  bool starts = told || !told_before;
+  told_before |= told;
+  bool opens = starts && !is_open;
+  if (starts) wanted = true;
+  if (opens) {
+    if (bell < 0) open_bell();
+    lrd_sources_open(&sources);
+    is_open = true;
+    // What is the case already wakes nobody.
+    sources.read_at = lrd_clock();
+  }
+  bool reads = is_open && lrd_sources_are_read(&sources);
+  lrd_side_lock_release(&guard);
+  if (opens || (reads && starts)) lrd_watch_wake();
+}
+
+void lrd_watch_stop(void) {
+  lrd_side_lock_acquire(&guard);
+  told_before = true;
+  wanted = false;
+  bool closes = is_open;
+  lrd_side_lock_release(&guard);
+  if (closes) lrd_watch_wake();
+}
+
+void lrd_watch_describe(lrd_sources *copy) {
+  lrd_side_lock_acquire(&guard);
+  *copy = sources;
+  if (!is_open || !wanted) copy->count = 0;
+  lrd_side_lock_release(&guard);
+}
+
+void lrd_watch_set_root(const char *root) {
+  lrd_side_lock_acquire(&guard);
+  snprintf(sources.root, sizeof sources.root, "%s", root);
+  sources.averages_only = true;
+  lrd_side_lock_release(&guard);
+}

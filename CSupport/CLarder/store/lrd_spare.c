@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_spare.h"
+
+bool lrd_spare_prepare(lrd_pool *pool, uint64_t slots_most) {
+  if (!atomic_exchange_explicit(&pool->wants_reserve, false, memory_order_relaxed)) return false;
+  lrd_lock_acquire(&pool->lock);
+  size_t mapped = pool->mapped;
+  bool wanted = !pool->reserve && !pool->empty_pages && mapped / pool->stride < slots_most;
+  lrd_lock_release(&pool->lock);
+  lrd_page *page = wanted ? lrd_pool_create_page(pool, 1, mapped, true) : NULL;
+  if (!page) return false;
+  lrd_lock_acquire(&pool->lock);
+  LRD_ASSERT(!pool->reserve);
+  wanted = !pool->empty_pages;
+  if (wanted) pool->reserve = page;
+  lrd_lock_release(&pool->lock);
+  if (!wanted) lrd_pool_free_page(pool, page);
+  return wanted;
+}
+
+void lrd_spare_drop(lrd_pool *pool) {
+  lrd_page *emptied = NULL;
+  lrd_lock_acquire(&pool->lock);
+  lrd_page *reserve = pool->reserve;
+  pool->reserve = NULL;
+  for (lrd_page *page = pool->with_room[0], *next; page && pool->empty_pages; page = next) {
+    next = page->next;
+    if (page->free < page->slots) continue;
+    pool->empty_pages--;
+    lrd_pool_remove_page_locked(pool, page);
+    page->next = emptied;
+    emptied = page;
+  }
+  lrd_lock_release(&pool->lock);
+  if (reserve) lrd_pool_free_page(pool, reserve);
+  for (lrd_page *next; emptied; emptied = next) {
+    next = emptied->next;
+    lrd_pool_free_page(pool, emptied);
+  }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_relief.h"
+
+#include "lrd_alloc.h"
+#include "lrd_evict.h"
+#include "lrd_expire.h"
+#include "lrd_garbage.h"
+#include "lrd_growth.h"
+#include "lrd_spare.h"
+#include "lrd_sweep.h"
+
+enum {
+  evictions_per_lock = 32,
+  looks_per_lock = 128, // at entries, passed over or not
+};
+
+static const uint64_t nap = 200000; // 0.2 ms
+/// The allocator gives back so often while a relief runs: whoever is short cannot wait for the end.
+static const uint64_t pause_of_giving = 20000000; // 20 ms
+
+/// Tries a shard; naps when `*busy` were busy in a row. On success notes the caller's hits there.
+static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t *busy)
+    LRD_TRY_ACQUIRE(true, shard->lock) {
+  static _Atomic(uint32_t) never;
+  if (lrd_lock_try(&shard->lock)) {
+    if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
+    *busy = 0;
+    return true;
+  }
+  if (++*busy > cache->shard_mask) {
+    lrd_park(&never, 0, nap);
+    *busy = 0;
+  }
+  return false;
+}
+
+static bool is_held(lrd_cache *cache, const lrd_entry *entry) {
+  return cache->hooks.is_held && cache->hooks.is_held(cache->hooks.context, entry);
+}
+
+/// What one shard gives up under one lock. What had expired is no eviction.
+typedef struct yield {
+  lrd_chain victims, expired;
+} yield;
+
+/// Unlinks an entry.
+static void give_up_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, yield *yield)
+    LRD_REQUIRES(shard->lock) {
+  lrd_budget_release(&cache->budget, 1, lrd_entry_cost(entry));
+  if (lrd_shard_is_over_locked(shard, entry)) {
+    lrd_expire_locked(shard, entry, &yield->expired);
+  } else {
+    lrd_shard_unlink_locked(shard, entry, LRD_REMOVED_PRESSURE, &yield->victims);
+  }
+}
+
+/// Unlinks entries that have expired, some of them. They go before any other.
+static void expire_locked(lrd_cache *cache, lrd_shard *shard, yield *yield)
+    LRD_REQUIRES(shard->lock) {
+  if (!shard->timer) return;
+  lrd_expire_some_locked(shard, evictions_per_lock, NULL, false, &yield->expired);
+  lrd_budget_release_chain(&cache->budget, &cache->pool, &yield->expired);
+}
+
+/// Evicts up to `wanted` entries of one shard.
+static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *relief,
+                              uint64_t wanted, yield *yield) LRD_REQUIRES(shard->lock) {
+  const lrd_policy *policy = cache->policy;
+  uint64_t most = shard->count < looks_per_lock ? shard->count : looks_per_lock;
+  int free = 0; // entries without a cost that were passed over in a row
+  for (uint64_t look = 0; yield->victims.count < wanted && look < most; look++) {
+    lrd_shortage shortage = lrd_budget_excess(&cache->budget, relief->bounds);
+    if (shortage == LRD_ROOM) break;
+    if (shortage == LRD_COST_SHORT && !shard->cost) break;
+    uint32_t id = policy->victim(&shard->order, &cache->pool);
+    if (id == LRD_NIL) break;
+    lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
+    bool frees_nothing = policy->pass && relief->passes && is_held(cache, victim);
+    bool costs_nothing = policy->pass && shortage == LRD_COST_SHORT && !lrd_entry_cost(victim) &&
+                         free < LRD_PASSED_OVER_MOST;
+    if (frees_nothing || costs_nothing) {
+      relief->passes -= frees_nothing;
+      free += !frees_nothing;
+      policy->pass(&shard->order, &cache->pool, victim);
+      continue;
+    }
+    free = 0;
+    give_up_locked(cache, shard, victim, yield);
+  }
+}
+
+static bool is_closed(lrd_cache *cache) {
+  return atomic_load_explicit(&cache->closed, memory_order_acquire);
+}
+
+static uint64_t moment_of(lrd_cache *cache) {
+  return cache->hooks.moment ? cache->hooks.moment(cache->hooks.context) : 0;
+}
+
+/// Counts evictions, unlocks, and ends what was given up.
+static void leave(lrd_cache *cache, lrd_shard *shard, lrd_relief *relief, yield *yield,
+                  uint64_t moment) LRD_RELEASE(shard->lock) {
+  lrd_garbage garbage = {0};
+  uint64_t gone = yield->victims.count + yield->expired.count;
+  relief->allowance -= gone < relief->allowance ? gone : relief->allowance;
+  atomic_fetch_add_explicit(&cache->answer.evictions, yield->victims.count, memory_order_relaxed);
+  lrd_chain_append(&yield->victims, &yield->expired);
+  lrd_garbage_add_locked(cache, shard, &garbage, &yield->victims);
+  garbage.unsettled |= lrd_growth_is_oversized_locked(shard);
+  lrd_shard_leave(cache, shard);
+  lrd_garbage_finish(cache, &garbage, moment);
+}
+
+/// Removes everything that nobody else holds, a slice of the table under each lock.
+static void remove_unheld(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, lrd_shard *shard) {
+  lrd_sweep sweep = {.room = LRD_SWEEP_ROOM};
+  uint32_t busy = cache->shard_mask; // each shard is tried alone
+  while (!sweep.done && relief->allowance && !is_closed(cache)) {
+    lrd_entry *few[LRD_SWEEP_ROOM], **entries = few;
+    size_t room = sweep.room;
+    if (room > LRD_SWEEP_ROOM) entries = lrd_alloc(room * sizeof *entries, sizeof *entries);
+    if (!entries) return; // many keys of one hash, and no memory: they stay
+    uint64_t moment = moment_of(cache);
+    if (try_shard(cache, lane, shard, &busy)) {
+      yield yield = {0};
+      size_t found = lrd_sweep_next_locked(shard, &sweep, entries, room);
+      for (size_t i = 0, left = relief->allowance; i < found && left; i++) {
+        if (is_held(cache, entries[i])) continue;
+        give_up_locked(cache, shard, entries[i], &yield);
+        left--;
+      }
+      leave(cache, shard, relief, &yield, moment);
+    }
+    busy = cache->shard_mask;
+    if (entries != few) lrd_free(entries, room * sizeof *entries, sizeof *entries);
+  }
+}
+
+void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
+  if (relief->unheld) {
+    for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+      remove_unheld(cache, lane, relief, &cache->shards[i]);
+    }
+    return;
+  }
+  // Several shards take turns, so that they stay alike.
+  uint64_t at_once = cache->shard_mask ? 4 : evictions_per_lock;
+  // A shard that gave nothing waits until the others give nothing either: then nothing is passed
+  // over any more, and then there is nothing.
+  uint64_t tired = 0, passes = relief->passes, all = UINT64_MAX >> (63 - cache->shard_mask);
+  uint32_t busy = 0;
+  uint64_t given = lrd_clock();
+  for (uint32_t hand = 0;; hand++) {
+    if (tired == all) {
+      if (!passes) return;
+      if (relief->passes == passes) relief->passes = 0;
+      passes = relief->passes;
+      tired = 0;
+    }
+    uint32_t i = hand & cache->shard_mask;
+    if (tired >> i & 1) continue;
+    if (!relief->allowance || is_closed(cache)) return;
+    if (lrd_budget_excess(&cache->budget, relief->bounds) == LRD_ROOM) return;
+    lrd_shard *shard = &cache->shards[i];
+    uint64_t moment = moment_of(cache);
+    if (!try_shard(cache, lane, shard, &busy)) continue;
+    yield yield = {0};
+    expire_locked(cache, shard, &yield);
+    // Otherwise the allowance may be used up.
+    if (!yield.expired.count) {
+      uint64_t wanted = at_once < relief->allowance ? at_once : relief->allowance;
+      evict_some_locked(cache, shard, relief, wanted, &yield);
+    }
+    if (!yield.victims.count && !yield.expired.count) tired |= (uint64_t)1 << i;
+    leave(cache, shard, relief, &yield, moment);
+    if (lrd_clock() - given > pause_of_giving) {
+      lrd_alloc_give_back();
+      given = lrd_clock();
+    }
+  }
+}
+
+void lrd_relief_settle(lrd_cache *cache) {
+  lrd_garbage garbage = {0};
+  lrd_garbage_reclaim(cache, &garbage);
+  lrd_garbage_finish(cache, &garbage, 0);
+  lrd_spare_drop(&cache->pool);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_relief.h — evicts what memory pressure asks for, from a thread that no call of the layer
+ * above has on its stack.
+ *
+ * NOBODY WAITS FOR IT. It takes a shard by a trylock, evicts a few entries and leaves. If all
+ * shards are busy it sleeps a moment. Entries go by the policy's order, but those that somebody
+ * else holds are passed over while the plan has passes left, because their eviction frees nothing.
+ *
+ * THE CACHE MAY CLOSE meanwhile. The caller has a reference to it. A relief ends when it sees
+ * `closed`; what it had unlinked before, it destroys. */
+#pragma once
+
+#include "lrd_enter.h"
+
+#pragma clang assume_nonnull begin
+
+/// Evicts by the plan; shows and destroys what it evicts. `lane`: that of the calling thread, whose
+/// hits are noted first; NULL if it has none.
+void lrd_relief_run(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_relief *relief);
+
+/// Destroys all removed entries that no reader holds, and frees pages that are empty. The tables
+/// are left to the background thread.
+void lrd_relief_settle(lrd_cache *cache);
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrdc_pressure.c — memory pressure: the level of the process, and what a cache does about it. */
+#include "lrdc_cache.h"
+
+larder_status larder_report_pressure(int32_t level) {
+  if (level < LARDER_NORMAL || level > LARDER_CRITICAL) return LARDER_BAD_ARGUMENT;
+  lrd_pressure_report(level);
+  return LARDER_OK;
+}
+
+larder_status larder_get_pressure(int32_t *level) {
+  if (!level) return LARDER_BAD_ARGUMENT;
+  *level = lrd_pressure_current();
+  return LARDER_OK;
+}
+
+larder_status larder_listen(int32_t listens) {
+  if (listens) {
+    lrd_pressure_start();
+  } else {
+    lrd_pressure_stop();
+  }
+  return LARDER_OK;
+}
+
+larder_status larder_background(int32_t entered) {
+  if (entered) {
+    lrd_pressure_enter_background();
+  } else {
+    lrd_pressure_enter_foreground();
+  }
+  return LARDER_OK;
+}
+
+static bool is_fraction(double fraction) {
+  return fraction >= 0 && fraction <= 1;
+}
+
+larder_status larder_set_pressure_response(larder_cache *cache,
+                                           const larder_pressure_response *response) {
+  larder_status status = lrdc_check(cache);
+  if (status != LARDER_OK) return status;
+  lrd_response core = {.heeds = response != NULL};
+  if (response) {
+    if (response->size < sizeof *response || response->size > LRDC_STRUCTURE_MOST) {
+      return LARDER_BAD_SIZE;
+    }
+    for (uint64_t i = sizeof *response; i < response->size; i++) {
+      if (((const char *)response)[i]) return LARDER_UNSUPPORTED;
+    }
+    if (!is_fraction(response->warning) || !is_fraction(response->critical) ||
+        !is_fraction(response->background)) {
+      return LARDER_BAD_ARGUMENT;
+    }
+    if (response->minimum_count > LARDER_LIMIT_MOST) return LARDER_OUT_OF_RANGE;
+    core.asks = response->respond != NULL;
+    core.least = response->minimum_count;
+    core.at[LRD_WARNING].keep = response->warning;
+    core.at[LRD_CRITICAL].keep = response->critical;
+    core.at[LRD_BACKGROUND].keep = response->background;
+    // Release, pairs with the acquire in lrdc_ask(): what the callback needs.
+    atomic_store_explicit(&cache->respond, response->respond, memory_order_release);
+  }
+  lrd_cache_set_response(cache->core, &core);
+  return LARDER_OK;
+}
+
+lrd_action lrdc_ask(void *context, int level) {
+  larder_cache *cache = context;
+  lrdc_respond *respond = atomic_load_explicit(&cache->respond, memory_order_acquire);
+  double keep = respond ? respond(cache->config.context, level) : 1;
+  return (lrd_action){.keep = is_fraction(keep) ? keep : 1};
+}
+
+bool lrdc_is_held(void *context, const lrd_entry *entry) {
+  (void)context;
+  return LRD_LOAD(&lrdc_value_of(entry)->pins) > 1;
+}

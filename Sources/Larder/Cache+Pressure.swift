@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+extension Cache {
+  /// What the cache does when memory runs short. Setting it takes effect at once: if memory is
+  /// short now, the cache answers before the setter returns.
+  ///
+  /// - Complexity: O(1), plus O(1) for each entry evicted.
+  public var pressure: PressureResponse {
+    get { destroyer.response.withLock { $0 } }
+    set { setPressure(newValue) }
+  }
+
+  /// ``countLimit``, or what pressure has lowered it to; 0 for no limit.
+  ///
+  /// - Complexity: O(1), without a lock.
+  public var effectiveCountLimit: Int { Int(lrd_cache_count_limit(core)) }
+
+  /// ``totalCostLimit``, or what pressure has lowered it to; 0 for no limit. A value that costs
+  /// more is not stored meanwhile.
+  ///
+  /// - Complexity: O(1), without a lock.
+  public var effectiveTotalCostLimit: Int { Int(lrd_cache_cost_limit(core)) }
+
+  func setPressure(_ response: PressureResponse) {
+    // What the earlier response holds may die: not under the lock.
+    let earlier = destroyer.response.withLock { current in
+      let earlier = current
+      current = response
+      return earlier
+    }
+    withExtendedLifetime(earlier) {}
+    var core = response.core
+    lrd_cache_set_response(self.core, &core)
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+/// What a cache does when memory runs short.
+///
+///     cache.pressure = .ignore
+///     cache.pressure = PressureResponse(warning: 0.75, critical: 0.25, minimumCount: 10)
+///     cache.pressure = PressureResponse { level in level == .critical ? .removeAll : .keepAll }
+public struct PressureResponse: Sendable {
+  /// What to do at one level.
+  public enum Action: Sendable, Hashable {
+    /// Removes nothing.
+    case keepAll
+    /// Keeps this fraction, 0...1, of what there was when the pressure began: the hottest by the
+    /// policy's order. Until the pressure is over, the limits are lowered to the same fraction.
+    case keep(Double)
+    /// Removes every object that nobody but the cache holds. Values that are no objects are held by
+    /// nobody. The limits stay.
+    case keepReferenced
+    /// Removes everything. The limits stay.
+    case removeAll
+  }
+
+  enum Kind {
+    case ignore
+    case actions(warning: Action, critical: Action)
+    case closure(@Sendable (MemoryPressure.Level) -> Action)
+  }
+
+  let kind: Kind
+  let minimumCount: Int
+  let background: Action?
+
+  /// Half at a warning, a tenth when it is critical, and everything in the background.
+  public static let `default` = PressureResponse()
+
+  /// Nothing, whatever happens.
+  public static let ignore = PressureResponse(kind: .ignore, minimumCount: 0, background: nil)
+
+  /// Keeps a fraction at each level.
+  ///
+  /// - Parameters:
+  ///   - warning: The fraction to keep at a warning. Must be in 0...1.
+  ///   - critical: The fraction to keep when memory is critical. Must be in 0...1.
+  ///   - minimumCount: Never keeps fewer entries than that. Must not be negative.
+  ///   - background: The fraction to keep while the program is in the background, 0...1; `nil` for
+  ///     everything.
+  public init(
+    warning: Double = 0.5, critical: Double = 0.1, minimumCount: Int = 0, background: Double? = nil
+  ) {
+    Self.requireFraction(warning, "warning must be in 0...1")
+    Self.requireFraction(critical, "critical must be in 0...1")
+    if let background { Self.requireFraction(background, "background must be in 0...1") }
+    self.init(
+      kind: .actions(warning: .keep(warning), critical: .keep(critical)),
+      minimumCount: minimumCount, background: background.map(Action.keep))
+  }
+
+  /// Does what these actions say. Fractions must be in 0...1, and `minimumCount` not negative.
+  public init(
+    onWarning: Action, onCritical: Action, inBackground: Action = .keepAll, minimumCount: Int = 0
+  ) {
+    onWarning.requireFraction("onWarning must be in 0...1")
+    onCritical.requireFraction("onCritical must be in 0...1")
+    inBackground.requireFraction("inBackground must be in 0...1")
+    self.init(
+      kind: .actions(warning: onWarning, critical: onCritical),
+      minimumCount: minimumCount, background: inBackground)
+  }
+
+  /// Asks a closure at each warning and each critical report.
+  ///
+  /// The closure runs without a lock, on the thread that reports, or on a thread for such closures
+  /// if the system does. It may use the cache, and may release it. Until it returns, only caches
+  /// with such closures wait for it. It should not hold the cache that it belongs to strongly.
+  ///
+  /// - Parameters:
+  ///   - minimumCount: Never keeps fewer entries than that. Must not be negative.
+  ///   - background: The fraction to keep while the program is in the background, 0...1; `nil` for
+  ///     everything.
+  ///   - respond: What to do at a level. A fraction that it returns must be in 0...1.
+  public init(
+    minimumCount: Int = 0, background: Double? = nil,
+    _ respond: @escaping @Sendable (MemoryPressure.Level) -> Action
+  ) {
+    if let background { Self.requireFraction(background, "background must be in 0...1") }
+    self.init(
+      kind: .closure(respond), minimumCount: minimumCount, background: background.map(Action.keep))
+  }
+
+  private init(kind: Kind, minimumCount: Int, background: Action?) {
+    require(minimumCount >= 0, "minimumCount must not be negative")
+    self.kind = kind
+    self.minimumCount = minimumCount
+    self.background = background
+  }
+
+  fileprivate static func requireFraction(_ fraction: Double, _ message: StaticString) {
+    require(fraction >= 0 && fraction <= 1, message)
+  }
+}
+
+extension PressureResponse.Action {
+  fileprivate func requireFraction(_ message: StaticString) {
+    if case .keep(let fraction) = self { PressureResponse.requireFraction(fraction, message) }
+  }
+
+  var core: lrd_action {
+    switch self {
+    case .keepAll: lrd_action(keep: 1, unheld: false, passes: true)
+    case .keep(let fraction): lrd_action(keep: fraction, unheld: false, passes: false)
+    case .keepReferenced: lrd_action(keep: 1, unheld: true, passes: true)
+    case .removeAll: lrd_action(keep: 0, unheld: false, passes: true)
+    }
+  }
+}
+
+extension PressureResponse {
+  /// The response in the core's terms. What a closure would say is left open.
+  var core: lrd_response {
+    var core = lrd_response()
+    core.least = UInt64(minimumCount)
+    core.at.0 = Action.keepAll.core
+    core.at.3 = (background ?? .keepAll).core
+    switch kind {
+    case .ignore: break
+    case .actions(let warning, let critical):
+      core.heeds = true
+      core.at.1 = warning.core
+      core.at.2 = critical.core
+    case .closure:
+      core.heeds = true
+      core.asks = true
+    }
+    return core
+  }
+
+  /// Asks the closure.
+  func action(at level: MemoryPressure.Level) -> Action {
+    guard case .closure(let respond) = kind else { return .keepAll }
+    let action = respond(level)
+    action.requireFraction("fraction must be in 0...1")
+    return action
+  }
+}

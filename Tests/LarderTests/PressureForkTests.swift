@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+// Not under ThreadSanitizer: it knows no threads that are started after a fork.
+@Suite("Pressure and fork()")
+struct PressureForkTests {
+  @Test("A child of fork() answers to pressure, and its limits come back")
+  func fork() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 1_000_000)
+      let cache = Cache<Int, Int>(countLimit: 100)
+      for key in 0..<100 { cache[key] = key }
+      MemoryPressure.report(.warning)
+      MemoryPressure.report(.normal)
+      waitUntil("the limit is back") { cache.effectiveCountLimit == 100 }
+      for key in 0..<100 { cache[key] = key }
+      expectChildSuccess {
+        MemoryPressure.report(.warning)
+        precondition(cache.count == 50 && cache.effectiveCountLimit == 50)
+        MemoryPressure.report(.normal)
+        waitUntil("the limit is back in the child") { cache.effectiveCountLimit == 100 }
+      }
+      #expect(cache.count == 100)
+    }
+  }
+
+  @Test("A closure may fork")
+  func closureForks() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      var caches: [Cache<Int, Tracked>] = []
+      let isFirst = Protected(true)
+      for _ in 0..<3 {
+        let cache = Cache<Int, Tracked>(countLimit: 10)
+        for key in 0..<10 { cache[key] = tracker.make(key) }
+        cache.pressure = PressureResponse { _ in
+          let forks = isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+          }
+          // The child ends in the middle of the walk that its parent's thread has begun.
+          if forks { expectChildSuccess { MemoryPressure.report(.critical) } }
+          return .keep(0.5)
+        }
+        caches.append(cache)
+      }
+      MemoryPressure.report(.warning)
+      #expect(caches.allSatisfy { $0.count == 5 })
+      caches = []
+      #expect(tracker.live == 0)
+    }
+  }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Responses that are not just fractions: closures, and objects that others hold.
+@Suite("Pressure responses")
+struct PressureResponseTests {
+  private static func filled(_ pressure: PressureResponse) -> Cache<Int, Int> {
+    PressureTests.filled(pressure: pressure)
+  }
+
+  @Test("A closure is asked at every level but normal, and its answer is carried out")
+  func closure() async {
+    await #expect(processExitsWith: .success) {
+      let asked = Protected<[MemoryPressure.Level]>([])
+      let cache = Self.filled(
+        PressureResponse { level in
+          asked.withLock { $0.append(level) }
+          return level == .warning ? .keepAll : .keep(0.25)
+        })
+      MemoryPressure.report(.warning)
+      #expect(cache.count == 100)
+      #expect(cache.effectiveCountLimit == 100)
+      MemoryPressure.report(.critical)
+      #expect(cache.count == 25)
+      MemoryPressure.report(.normal)
+      #expect(asked.withLock { $0 } == [.warning, .critical])
+    }
+  }
+
+  @Test("removeAll removes all and leaves the limits")
+  func removesAll() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Self.filled(
+        PressureResponse(onWarning: .removeAll, onCritical: .removeAll, minimumCount: 3))
+      MemoryPressure.report(.warning)
+      #expect(cache.count == 3)
+      #expect(cache.effectiveCountLimit == 100)
+    }
+  }
+
+  @Test("A closure may use the cache, and change its response")
+  func closureUsesTheCache() async {
+    await #expect(processExitsWith: .success) {
+      let reference = Protected<Cache<Int, Int>?>(nil)
+      let cache = Self.filled(
+        PressureResponse { _ in
+          let cache = reference.withLock { $0 }!
+          cache.removeAll()
+          for key in 0..<50 { cache[key] = key }
+          cache.pressure = .ignore
+          return .keep(0)
+        })
+      reference.withLock { $0 = cache }
+      MemoryPressure.report(.critical)
+      #expect(cache.count == 50)
+      #expect(cache.effectiveCountLimit == 100)
+      MemoryPressure.report(.critical)
+      #expect(cache.count == 50)
+    }
+  }
+
+  @Test("A closure may drop the last reference to its cache, or report itself")
+  func closureDropsTheCache() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let reference = Protected<Cache<Int, Tracked>?>(Cache(countLimit: 100))
+      let other = Self.filled(.default)
+      Self.prepare(reference, tracker)
+      MemoryPressure.report(.warning)
+      #expect(tracker.live == 0)
+      #expect(other.count == 10)
+    }
+  }
+
+  /// Fills a cache whose closure drops it.
+  private static func prepare(
+    _ reference: Protected<Cache<Int, Tracked>?>, _ tracker: LifetimeTracker
+  ) {
+    let cache = reference.withLock { $0! }
+    for key in 0..<100 { cache[key] = tracker.make(key) }
+    cache.pressure = PressureResponse { level in
+      if level == .warning { MemoryPressure.report(.critical) }
+      let last = reference.withLock { $0.take() }
+      withExtendedLifetime(last) {}
+      return .keep(0.5)
+    }
+  }
+
+  @Test(
+    "What somebody else holds goes last", arguments: ["lru", "sieve", "adaptive"], [1, 4])
+  func heldGoesLast(name: String, shards: Int) async {
+    await #expect(processExitsWith: .success) { [name, shards] in
+      let policy = ["lru": EvictionPolicy.lru, "sieve": .sieve][name] ?? .adaptive
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(countLimit: 200, policy: policy, shards: shards)
+      var held: [Tracked] = []
+      for key in 0..<200 {
+        let value = tracker.make(key)
+        // The coldest.
+        if key < 80 { held.append(value) }
+        cache[key] = value
+      }
+      MemoryPressure.report(.warning)
+      #expect(cache.count == 100)
+      #expect(held.allSatisfy { cache.contains($0.payload) })
+      // Not enough others: some of them go after all.
+      MemoryPressure.report(.critical)
+      #expect(cache.count == 20)
+      #expect(tracker.live == 80)
+      cache.checkInvariants()
+    }
+  }
+
+  @Test("keepReferenced removes what nobody else holds, and nothing else", arguments: [1, 4])
+  func keepsReferenced(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards] in
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(
+        countLimit: 3_000, shards: shards,
+        options: .init(
+          pressure: PressureResponse(
+            onWarning: .keepReferenced, onCritical: .removeAll, inBackground: .keepReferenced)))
+      var held: [Tracked] = []
+      for key in 0..<3_000 {
+        let value = tracker.make(key)
+        if key % 3 == 0 { held.append(value) }
+        cache[key] = value
+      }
+      MemoryPressure.report(.warning)
+      #expect(cache.count == 1_000)
+      #expect(held.allSatisfy { cache.contains($0.payload) })
+      #expect(cache.effectiveCountLimit == 3_000)
+      held.removeLast(900)
+      MemoryPressure.enterBackground()
+      #expect(cache.count == 100)
+      #expect(tracker.live == 100)
+      cache.checkInvariants()
+    }
+  }
+
+  enum BadResponse: String, CaseIterable, Codable, Sendable {
+    case warning, critical, background, minimumCount, onWarning, onCritical, inBackground, fraction
+
+    func make() {
+      switch self {
+      case .warning: _ = PressureResponse(warning: 1.01)
+      case .critical: _ = PressureResponse(critical: .nan)
+      case .background: _ = PressureResponse(background: -0.1)
+      case .minimumCount: _ = PressureResponse(minimumCount: -1)
+      case .onWarning: _ = PressureResponse(onWarning: .keep(.nan), onCritical: .removeAll)
+      case .onCritical: _ = PressureResponse(onWarning: .removeAll, onCritical: .keep(2))
+      case .inBackground:
+        _ = PressureResponse(
+          onWarning: .keepAll, onCritical: .keepAll, inBackground: .keep(.infinity))
+      case .fraction:
+        let cache = Cache<Int, Int>()
+        cache.pressure = PressureResponse { _ in .keep(-1) }
+        MemoryPressure.report(.warning)
+      }
+    }
+  }
+
+  @Test("A bad number ends the process and names the argument", arguments: BadResponse.allCases)
+  func badInput(response: BadResponse) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [response] in
+      response.make()
+    }
+    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(said.contains(response.rawValue + " must"), "\(said)")
+  }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+
+  /// A directory that stands for the root of the file system.
+  struct FakeRoot {
+    let path: String
+
+    init() {
+      var template = Array("/tmp/larder-root-XXXXXX".utf8CString)
+      path = String(cString: mkdtemp(&template)!)
+    }
+
+    /// Writes a file, or takes it away if there is no text.
+    func set(_ name: String, _ text: String?) {
+      let file = path + "/" + name
+      guard let text else {
+        unlink(file)
+        return
+      }
+      var folder = path
+      for part in name.split(separator: "/").dropLast() {
+        folder += "/" + part
+        mkdir(folder, 0o755)
+      }
+      let new = open(file + ".new", O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+      precondition(new >= 0 && write(new, text, text.utf8.count) == text.utf8.count)
+      close(new)
+      rename(file + ".new", file)
+    }
+
+    func stalls(_ name: String, some: String, full: String = "0.00") {
+      set(
+        name,
+        "some avg10=\(some) avg60=0.00 avg300=0.00 total=1\n"
+          + "full avg10=\(full) avg60=0.00 avg300=0.00 total=1\n")
+    }
+
+    func memory(available: Int) {
+      set("proc/meminfo", "MemTotal:  1000 kB\nMemFree: 5 kB\nMemAvailable:  \(available) kB\n")
+    }
+
+    /// A group of version 2 with a limit of 1,000,000.
+    func group(used: Int, idle: Int = 0) {
+      set("proc/self/cgroup", "0::/a/b\n")
+      set("sys/fs/cgroup/a/b/memory.pressure", "")
+      set("sys/fs/cgroup/a/memory.pressure", "")
+      set("sys/fs/cgroup/a/b/memory.max", "max\n")
+      set("sys/fs/cgroup/a/memory.max", "1000000\n")
+      set("sys/fs/cgroup/a/memory.high", "max\n")
+      set("sys/fs/cgroup/a/memory.current", "\(used)\n")
+      set("sys/fs/cgroup/a/memory.stat", "anon 1\nfile 9\ninactive_file \(idle)\n")
+    }
+  }
+
+  /// What the system says, by files of a fake root. They are read every two seconds.
+  @Suite("Sources of memory pressure")
+  struct PressureSourceTests {
+    private static func level(becomes level: MemoryPressure.Level) {
+      waitUntil("the level becomes \(level)") { MemoryPressure.current == level }
+    }
+
+    @Test("Averages of stalls count while the system is short")
+    func averages() async {
+      await #expect(processExitsWith: .success) {
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        root.memory(available: 500)
+        root.stalls("proc/pressure/memory", some: "50.00", full: "50.00")
+        let cache = PressureTests.filled()
+        #expect(MemoryPressure.sources.count == 2)
+        #expect(MemoryPressure.sources.allSatisfy { $0.isWatched })
+        usleep(300_000)
+        #expect(MemoryPressure.current == .normal, "there is enough memory")
+        root.memory(available: 100)
+        root.stalls("proc/pressure/memory", some: "50.00")
+        Self.level(becomes: .warning)
+        waitUntil("the cache answers") { cache.count == 50 }
+        root.stalls("proc/pressure/memory", some: "50.00", full: "20.00")
+        Self.level(becomes: .critical)
+        waitUntil("the cache answers") { cache.count == 10 }
+        root.stalls("proc/pressure/memory", some: "0.10")
+        Self.level(becomes: .normal)
+      }
+    }
+
+    @Test("A control group's usage counts, but not what can be dropped")
+    func usage() async {
+      await #expect(processExitsWith: .success) {
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        root.stalls("proc/pressure/memory", some: "0.00")
+        root.group(used: 980_000, idle: 500_000)
+        let cache = PressureTests.filled()
+        usleep(300_000)
+        #expect(MemoryPressure.current == .normal)
+        root.group(used: 900_000)
+        Self.level(becomes: .warning)
+        waitUntil("the cache answers") { cache.count == 50 }
+        root.group(used: 960_000)
+        Self.level(becomes: .critical)
+        // Between the two marks a warning lasts.
+        root.group(used: 820_000)
+        Self.level(becomes: .warning)
+        root.group(used: 700_000)
+        Self.level(becomes: .normal)
+      }
+    }
+
+    @Test("stop() ends the system's level; caches start nothing after it, start() does")
+    func stopAndStart() async {
+      await #expect(processExitsWith: .success) {
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        #expect(MemoryPressure.sources.isEmpty)
+        root.stalls("proc/pressure/memory", some: "0.00")
+        root.group(used: 990_000)
+        let cache = PressureTests.filled()
+        Self.level(becomes: .critical)
+        waitUntil("the cache answers") { cache.count == 10 }
+        MemoryPressure.stop()
+        #expect(MemoryPressure.sources.isEmpty)
+        Self.level(becomes: .normal)
+        let other = PressureTests.filled()
+        usleep(300_000)
+        #expect(MemoryPressure.sources.isEmpty)
+        #expect(MemoryPressure.current == .normal)
+        #expect(other.count == 100)
+        MemoryPressure.report(.warning)
+        #expect(other.count == 50)
+        MemoryPressure.report(.normal)
+        MemoryPressure.start()
+        Self.level(becomes: .critical)
+        #expect(!MemoryPressure.sources.isEmpty)
+      }
+    }
+
+    @Test("A cache that ignores pressure starts nothing")
+    func ignoringStartsNothing() async {
+      await #expect(processExitsWith: .success) {
+        let cache = PressureTests.filled(pressure: .ignore)
+        #expect(MemoryPressure.sources.isEmpty)
+        cache.pressure = .default
+        #expect(!MemoryPressure.sources.isEmpty)
+      }
+    }
+
+    @Test(
+      "Files that are missing, empty or garbage tell nothing",
+      arguments: [
+        nil, "", "garbage", "some avg10=", "some avg10=999999999999999999999.9\n", "\u{0}",
+      ])
+    func garbage(text: String?) async {
+      await #expect(processExitsWith: .success) { [text] in
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        root.group(used: 1)
+        for file in [
+          "proc/pressure/memory", "proc/meminfo", "sys/fs/cgroup/a/memory.max",
+          "sys/fs/cgroup/a/memory.current", "sys/fs/cgroup/a/memory.stat", "proc/self/cgroup",
+        ] {
+          root.set(file, text)
+          MemoryPressure.start()
+          let cache = PressureTests.filled()
+          usleep(20_000)
+          #expect(MemoryPressure.current == .normal, "\(file)")
+          #expect(cache.count == 100)
+          MemoryPressure.stop()
+        }
+      }
+    }
+
+    @Test("A source that vanishes is named as gone, and others are heard")
+    func vanishing() async {
+      await #expect(processExitsWith: .success) {
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        root.stalls("proc/pressure/memory", some: "0.00")
+        root.group(used: 1)
+        let cache = PressureTests.filled()
+        #expect(
+          MemoryPressure.sources.contains { $0.name.contains("proc/pressure") && $0.isWatched })
+        root.set("proc/pressure/memory", nil)
+        waitUntil("the loss is seen") {
+          !MemoryPressure.sources.contains { $0.name.contains("proc/pressure") && $0.isWatched }
+        }
+        #expect(cache.count == 100)
+      }
+    }
+
+    @Test("Without file descriptors there are no sources, and reports work")
+    func noDescriptors() async {
+      await #expect(processExitsWith: .success) {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = 3
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        MemoryPressure.setPause(nanoseconds: 1_000_000)
+        let cache = PressureTests.filled()
+        #expect(!MemoryPressure.sources.contains { $0.isWatched })
+        MemoryPressure.report(.warning)
+        #expect(cache.count == 50)
+        MemoryPressure.report(.normal)
+        waitUntil("the limit is back") { cache.effectiveCountLimit == 100 }
+      }
+    }
+  }
+#endif

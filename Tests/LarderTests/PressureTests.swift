@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What caches give up when memory runs short. The level is one of the process, so each test has a
+/// process of its own.
+@Suite("Memory pressure")
+struct PressureTests {
+  static func filled(
+    _ count: Int = 100, limit: Int = 100, pressure: PressureResponse = .default
+  ) -> Cache<Int, Int> {
+    let cache = Cache<Int, Int>(countLimit: limit, policy: .lru, options: .init(pressure: pressure))
+    for key in 0..<count { cache[key] = key }
+    return cache
+  }
+
+  static func keys(_ cache: Cache<Int, Int>) -> Set<Int> { Set(cache.snapshot().map(\.key)) }
+
+  @Test("A warning keeps the hottest half, critical a tenth, and normal removes nothing")
+  func graded() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Self.filled()
+      for key in 0..<10 { _ = cache[key] }
+      MemoryPressure.report(.warning)
+      #expect(MemoryPressure.current == .warning)
+      #expect(Self.keys(cache) == Set(0..<10).union(60..<100))
+      MemoryPressure.report(.critical)
+      #expect(Self.keys(cache) == Set(0..<10))
+      MemoryPressure.report(.normal)
+      #expect(MemoryPressure.current == .normal)
+      #expect(cache.count == 10)
+      #expect(cache.statistics.evictionsByPressure == 90)
+      #expect(cache.statistics.evictions == 90)
+      #expect(cache.statistics.trimEvictions == 0)
+      cache.checkInvariants()
+    }
+  }
+
+  @Test("Each cache has fractions and a floor of its own")
+  func fractionsAndFloors() async {
+    await #expect(processExitsWith: .success) {
+      let generous = Self.filled(pressure: PressureResponse(warning: 0.75, critical: 0.25))
+      let floored = Self.filled(pressure: PressureResponse(minimumCount: 30))
+      MemoryPressure.report(.warning)
+      #expect(generous.count == 75)
+      #expect(floored.count == 50)
+      MemoryPressure.report(.critical)
+      #expect(generous.count == 25)
+      #expect(floored.count == 30)
+      #expect(floored.effectiveCountLimit == 30)
+    }
+  }
+
+  @Test("A cache that ignores pressure keeps everything, and its limits")
+  func ignores() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Self.filled(pressure: .ignore)
+      let late = Self.filled()
+      late.pressure = .ignore
+      MemoryPressure.report(.critical)
+      #expect(cache.count == 100)
+      #expect(late.count == 100)
+      #expect(cache.effectiveCountLimit == 100)
+      // Ignoring ends what was there of an answer; heeding again brings one at once.
+      late.pressure = .default
+      #expect(late.count == 10)
+      #expect(late.effectiveCountLimit == 10)
+      late.pressure = .ignore
+      #expect(late.effectiveCountLimit == 100)
+    }
+  }
+
+  @Test("Repeated warnings do not compound; what has come since goes")
+  func repeated() async {
+    await #expect(processExitsWith: .success) {
+      let limited = Self.filled()
+      let free = Self.filled(limit: 0)
+      for _ in 0..<5 { MemoryPressure.report(.warning) }
+      #expect(limited.count == 50)
+      #expect(free.count == 50)
+      for key in 200..<230 { free[key] = key }
+      MemoryPressure.report(.warning)
+      #expect(free.count == 50)
+      #expect(Self.keys(free).isSuperset(of: 200..<230))
+      // It has never been so large: now the fraction is one of that.
+      for key in 300..<500 { free[key] = key }
+      MemoryPressure.report(.warning)
+      #expect(free.count == 125)
+    }
+  }
+
+  @Test("Limits are lowered while pressure lasts, and come back step by step")
+  func limits() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 150_000_000)
+      let cache = Self.filled(1_000, limit: 1_000)
+      MemoryPressure.report(.warning)
+      #expect(cache.countLimit == 1_000)
+      #expect(cache.effectiveCountLimit == 500)
+      for key in 2_000..<3_000 { cache[key] = key }
+      #expect(cache.count == 500)
+      // The owner's lower limit holds as well.
+      cache.countLimit = 300
+      #expect(cache.effectiveCountLimit == 300)
+      #expect(cache.count == 300)
+      cache.countLimit = 1_000
+      #expect(cache.effectiveCountLimit == 500)
+      MemoryPressure.report(.normal)
+      #expect(cache.effectiveCountLimit == 500)
+      var seen: [Int] = []
+      waitUntil("the limit is back") {
+        let limit = cache.effectiveCountLimit
+        if seen.last != limit { seen.append(limit) }
+        return limit == 1_000
+      }
+      #expect(seen.count >= 3, "\(seen)")
+      #expect(seen == seen.sorted())
+      #expect(cache.count == 300)
+    }
+  }
+
+  @Test("What begins after the limits are back begins anew")
+  func newEpisode() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 5_000_000)
+      let cache = Self.filled()
+      MemoryPressure.report(.warning)
+      MemoryPressure.report(.normal)
+      waitUntil("the limit is back") { cache.effectiveCountLimit == 100 }
+      usleep(50_000)  // The base is forgotten with the same step, a moment after.
+      MemoryPressure.report(.warning)
+      #expect(cache.count == 25)
+    }
+  }
+
+  @Test("Where costs are limited, fractions are of the cost")
+  func costs() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(totalCostLimit: 10_000, policy: .lru)
+      for key in 0..<100 { cache.insert(key, forKey: key, cost: 100) }
+      MemoryPressure.report(.warning)
+      #expect(cache.totalCost == 5_000)
+      #expect(cache.effectiveTotalCostLimit == 5_000)
+      #expect(cache.totalCostLimit == 10_000)
+      // Values for less than the lowered limit go on to be stored.
+      #expect(cache.insert(0, forKey: 1_000, cost: 200).isStored)
+      cache.pressure = PressureResponse(critical: 0, minimumCount: 20)
+      MemoryPressure.report(.critical)
+      #expect(cache.count == 20)
+      #expect(cache.effectiveTotalCostLimit >= cache.totalCost)
+    }
+  }
+
+  @Test("The background keeps everything unless asked; the foreground restores the limits")
+  func background() async {
+    await #expect(processExitsWith: .success) {
+      let plain = Self.filled()
+      let shy = Self.filled(pressure: PressureResponse(background: 0.2))
+      MemoryPressure.enterBackground()
+      #expect(plain.count == 100)
+      #expect(shy.count == 20)
+      #expect(shy.effectiveCountLimit == 20)
+      MemoryPressure.enterBackground()
+      #expect(shy.count == 20)
+      MemoryPressure.enterForeground()
+      #expect(shy.count == 20)
+      #expect(shy.effectiveCountLimit == 100)
+      #expect(shy.statistics.evictionsByPressure == 80)
+      #expect(plain.statistics.evictionsByPressure == 0)
+    }
+  }
+
+  @Test("The observer hears of the cause", arguments: [1, 4])
+  func observer(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards] in
+      let causes = Protected<[RemovalCause: Int]>([:])
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(
+        countLimit: 100, policy: .lru, shards: shards,
+        onRemoval: { key, value, _, cause in
+          precondition(value.isIntact && value.payload == key)
+          causes.withLock { $0[cause, default: 0] += 1 }
+        })
+      for key in 0..<100 { cache[key] = tracker.make(key) }
+      MemoryPressure.report(.warning)
+      #expect(causes.withLock { $0 } == [.pressure: 50])
+      #expect(tracker.live == 50)
+      #expect(cache.count == 50)
+      cache.checkInvariants()
+    }
+  }
+
+  @Test("Evictions by pressure are remembered like others, and objects get second chances")
+  func extras() async {
+    await #expect(processExitsWith: .success) {
+      var options = Cache<Int, Tracked>.Options(rememberedEvictions: 1_000)
+      options.secondChances = 10_000
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(countLimit: 100, policy: .fifo, options: options)
+      let kept = (0..<100).map { tracker.make($0) }
+      for key in 0..<100 { cache[key] = kept[key] }
+      cache.pressure = PressureResponse(warning: 0)
+      MemoryPressure.report(.warning)
+      #expect(cache.isEmpty)
+      // It forgets a few early.
+      #expect((0..<100).count { cache.wasEvicted($0) } > 80)
+      #expect(cache.survivingValue(forKey: 7) === kept[7])
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Pressure while other threads work.
+@Suite("Pressure and threads")
+struct PressureThreadTests {
+  private static func changeLevels(until isDone: () -> Bool) {
+    var step = 0
+    while !isDone() {
+      step += 1
+      MemoryPressure.report(MemoryPressure.Level(rawValue: step % 3)!)
+      if step % 7 == 0 { MemoryPressure.enterBackground() }
+      if step % 7 == 3 { MemoryPressure.enterForeground() }
+    }
+  }
+
+  private static func makeAndDrop(_ round: Int, _ tracker: LifetimeTracker) {
+    var options = Cache<Int, Tracked>.Options(pressure: PressureResponse(background: 0.5))
+    if round % 5 == 0 { options.pressure = PressureResponse { _ in .keep(0.5) } }
+    let observer: Cache<Int, Tracked>.RemovalObserver = { _, value, _, _ in
+      precondition(value.isIntact)
+    }
+    let cache = Cache<Int, Tracked>(
+      countLimit: 64, shards: 1 + round % 2, onRemoval: round % 3 == 0 ? observer : nil,
+      options: options)
+    for key in 0..<100 { cache[key] = tracker.make(key) }
+    if round % 4 == 0 { cache.pressure = .ignore }
+    if round % 16 == 0 { cache.checkInvariants() }
+  }
+
+  @Test("A thousand caches come and go while levels change")
+  func cachesComeAndGo() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 1_000_000)
+      let tracker = LifetimeTracker()
+      let done = Protected(0)
+      onThreads(4) { thread in
+        if thread == 0 {
+          Self.changeLevels { done.withLock { $0 } == 3 }
+        } else {
+          for round in 0..<Stress.scaled(1_000, atLeast: 334) { Self.makeAndDrop(round, tracker) }
+          done.withLock { $0 += 1 }
+        }
+      }
+      MemoryPressure.report(.normal)
+      waitUntil("all values are released") { tracker.live == 0 }
+      #expect(tracker.faults.isEmpty)
+    }
+  }
+
+  @Test("Readers, writers and pressure share a cache", arguments: [1, 4])
+  func sharedCache(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards] in
+      MemoryPressure.setPause(nanoseconds: 1_000_000)
+      let tracker = LifetimeTracker()
+      let causes = Protected<[RemovalCause: Int]>([:])
+      let cache = Cache<Int, Tracked>(
+        countLimit: 500, shards: shards,
+        onRemoval: { _, value, _, cause in
+          precondition(value.isIntact)
+          causes.withLock { $0[cause, default: 0] += 1 }
+        })
+      onThreads(4) { thread in
+        var random = SplitMix64(seed: UInt64(thread))
+        for step in 0..<Stress.scaled(100_000) {
+          let key = Int(random.next() % 1_000)
+          if thread == 0 {
+            if step % 16 == 0 { MemoryPressure.report(.init(rawValue: step / 16 % 3)!) }
+          } else if step % 4 == 0 {
+            cache[key] = tracker.make(key)
+          } else if let value = cache[key] {
+            precondition(value.isIntact && value.payload == key)
+          }
+        }
+      }
+      cache.checkInvariants()
+      let statistics = cache.statistics
+      #expect(causes.withLock { $0[.pressure, default: 0] } == statistics.evictionsByPressure)
+      #expect(statistics.evictionsByPressure > 0)
+      #expect(cache.count <= 500)
+      cache.reclaim()
+      waitUntil("removed values are released") { tracker.live == cache.count }
+      #expect(tracker.faults.isEmpty)
+    }
+  }
+
+  @Test("A closure that does not return holds up only others that must be asked")
+  func hangingClosure() async {
+    await #expect(processExitsWith: .success) {
+      let hanging = Cache<Int, Int>(countLimit: 100)
+      let plain = Cache<Int, Int>(countLimit: 100)
+      for key in 0..<100 {
+        hanging[key] = key
+        plain[key] = key
+      }
+      let isHanging = Protected(false)
+      hanging.pressure = PressureResponse { _ in
+        isHanging.withLock { $0 = true }
+        while true { sleepBriefly() }
+      }
+      RealThread { MemoryPressure.report(.warning) }.detach()
+      waitUntil("the closure hangs") { isHanging.withLock { $0 } }
+      #expect(plain.count == 50)
+      RealThread { MemoryPressure.report(.critical) }.detach()
+      waitUntil("others are answered") { plain.count == 10 }
+      #expect(hanging[1] == 1)
+    }
+  }
+}
