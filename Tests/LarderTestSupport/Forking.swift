@@ -22,7 +22,7 @@ public func expectChildSuccess(_ body: () -> Void) {
     _exit(0)
   }
   var status: Int32 = 0
-  let end = Clock.now + 60_000_000_000
+  let end = Clock.now + 300_000_000_000
   while waitpid(child, &status, WNOHANG) == 0 {
     // A signal that the child cannot mask: it may hang with all others blocked.
     if Clock.now > end { kill(child, SIGKILL) }

@@ -78,7 +78,7 @@ public func onThreads(
 }
 
 /// Polls `condition` until it holds. After `deadline` seconds ends the process with `what`.
-public func waitUntil(deadline: Int = 60, _ what: String, _ condition: () -> Bool) {
+public func waitUntil(deadline: Int = 300, _ what: String, _ condition: () -> Bool) {
   let end = Clock.now + UInt64(deadline) * 1_000_000_000
   while !condition() {
     if Clock.now > end { fatalError("deadline of \(deadline) s passed: \(what)") }
