@@ -108,4 +108,9 @@ public enum MemoryPressure {
 
   /// Sets the time between two steps in which limits come back, for tests.
   package static func setPause(nanoseconds: UInt64) { lrd_pressure_set_pause(nanoseconds) }
+
+  /// Does what is due in so many hours, for tests.
+  package static func pass(hours: UInt64) {
+    _ = lrd_pressure_tick(lrd_clock() + hours * 3_600_000_000_000)
+  }
 }
