@@ -68,7 +68,12 @@ larder_status larder_set_pressure_response(larder_cache *cache,
 lrd_action lrdc_ask(void *context, int level) {
   larder_cache *cache = context;
   lrdc_respond *respond = atomic_load_explicit(&cache->respond, memory_order_acquire);
-  double keep = respond ? respond(cache->config.context, level) : 1;
+  double keep = 1;
+  lrd_outcall call;
+  if (respond && lrd_outcall_begin(cache->core, &call)) {
+    keep = respond(cache->config.context, level);
+    lrd_outcall_end(cache->core, &call);
+  }
   return (lrd_action){.keep = is_fraction(keep) ? keep : 1};
 }
 

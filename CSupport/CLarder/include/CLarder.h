@@ -10,6 +10,7 @@
 #include "lrd_insertion.h"
 #include "lrd_life.h"
 #include "lrd_lookup.h"
+#include "lrd_outcall.h"
 #include "lrd_policies.h"
 #include "lrd_pressure.h"
 #include "lrd_process.h"

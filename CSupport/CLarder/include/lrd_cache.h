@@ -13,6 +13,7 @@
  *                   kept until the cache closes, because a thread may be reading one
  *   request         see lrd_request.h; its references are those of the cache
  *   closed          set once by the owner (release), read by the background thread (acquire)
+ *   outcalls        see lrd_outcall.h
  *   idle, jitter,   written by lrd_cache_set_expiration(), read by hits (relaxed): a hit that
  *   parity          mixes two rules sets a deadline that is right by one of them, or earlier
  *   expiration      admin lock
@@ -103,6 +104,7 @@ typedef struct lrd_cache {
   _Alignas(LRD_LINE_PAIR) lrd_lock admin;
   _Atomic(uint32_t) steal_hand;
   _Atomic(bool) closed;
+  _Atomic(uint32_t) outcalls;
   lrd_request request;
   lrd_answer answer;
   struct lrd_cache *_Nullable older;

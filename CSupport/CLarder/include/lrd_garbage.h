@@ -146,8 +146,8 @@ static inline lrd_entry *_Nullable lrd_garbage_next(lrd_cache *cache, lrd_lane *
 /// Destroys all free entries, by the hooks, when no call of the layer above is on the stack.
 void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage);
 
-/// Ends garbage, by the hooks as well: shows what was removed, unless the cache is closed, and
-/// destroys what no reader holds. `moment` is for hooks.show.
+/// Ends garbage, by the hooks as well: shows what was removed (lrd_outcall.h), and destroys what
+/// no reader holds. `moment` is for hooks.show.
 void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage, uint64_t moment);
 
 #pragma clang assume_nonnull end

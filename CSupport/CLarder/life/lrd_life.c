@@ -4,6 +4,7 @@
 #include "lrd_alloc.h"
 #include "lrd_growth.h"
 #include "lrd_lane.h"
+#include "lrd_outcall.h"
 #include "lrd_process.h"
 #include "lrd_removal.h"
 #include "lrd_visit.h"
@@ -146,6 +147,8 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
 void lrd_cache_close(lrd_cache *cache) {
   atomic_store_explicit(&cache->closed, true, memory_order_release);
   lrd_answer_heed(&cache->answer, false);
+  // The layer above is told of nothing after this, unless it closes the cache from there.
+  lrd_outcall_close(cache);
   // Not without the locks: another thread may be removing what has expired, or what is given up.
   if (cache->observed) lrd_removal_observe(cache, false);
   lrd_garbage garbage = {0};

@@ -2,6 +2,7 @@
 #include "lrd_process.h"
 
 #include "lrd_enter.h"
+#include "lrd_outcall.h"
 
 #include <pthread.h>
 
@@ -83,6 +84,7 @@ static void reset_caches(void) {
       if (shard->timer) shard->timer->wake = LRD_FOREVER;
     }
     LRD_STORE(&cache->rule_changes, false);
+    lrd_outcall_reset(cache);
     LRD_STORE(&cache->request.state, 0);
     if (LRD_LOAD(&cache->closed)) continue;
     LRD_STORE(&cache->request.references, 1);

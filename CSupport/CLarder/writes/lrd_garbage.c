@@ -5,6 +5,7 @@
 #include "lrd_enter.h"
 #include "lrd_grace.h"
 #include "lrd_hazards.h"
+#include "lrd_outcall.h"
 #include "lrd_spare.h"
 
 /// Entries that one destruction loop takes over from inner calls.
@@ -173,9 +174,10 @@ void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage) {
 }
 
 void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage, uint64_t moment) {
-  bool closed = atomic_load_explicit(&cache->closed, memory_order_acquire);
-  if (garbage->removed.head && cache->hooks.show && !closed) {
+  lrd_outcall call;
+  if (garbage->removed.head && cache->hooks.show && lrd_outcall_begin(cache, &call)) {
     cache->hooks.show(cache->hooks.context, garbage->removed.head, moment);
+    lrd_outcall_end(cache, &call);
   }
   lrd_garbage_retire(cache, garbage);
   void *batch = NULL;

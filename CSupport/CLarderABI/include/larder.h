@@ -42,12 +42,13 @@
  * the entry, to that count until it is at its small maximum. A write locks one shard. After fork()
  * caches work in the child.
  *
- * CALLBACKS run on the calling thread, without a lock; releases, and `removed` for what expires, may
- * also run on the library's background thread. They may use any cache, but may not destroy the cache that calls them. `equal`
- * is the exception: it may run under a lock and must not use a cache. No callback may leave by
- * longjmp or a C++ exception. If one callback causes the next, for example when a removal stores
- * another value, they nest on the stack, about 500 bytes for each. The caller must see to it that
- * this ends.
+ * CALLBACKS run on the calling thread, without a lock. Releases, and `removed` for what expires, may
+ * also run on the library's background thread; releases, `removed` and `respond` on a thread that
+ * reports memory pressure, or that listens for it. They may use any cache, but may not destroy the
+ * cache that calls them. `equal` is the exception: it may run under a lock and must not use a cache.
+ * No callback may leave by longjmp or a C++ exception. If one callback causes the next, for example
+ * when a removal stores another value, they nest on the stack, about 500 bytes for each. The caller
+ * must see to it that this ends.
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value. With LARDER_ADAPTIVE there are
  * up to 8 more bytes for each entry of the limit. An empty cache takes about 2 KB, and 0.8 KB for
@@ -290,10 +291,12 @@ LARDER_API larder_status larder_supports_policy(uint32_t policy);
  * LARDER_WRONG_MODE, LARDER_OUT_OF_MEMORY. */
 LARDER_API larder_status larder_create(const larder_config *config, larder_cache **cache);
 
-/* Releases everything the cache holds; `removed` is not called. No other call on the cache may be
- * running or come later. Values in hand stay good until they are released. A value that the
- * background thread is releasing at that very moment may be released after the return; see
- * `context_release`.
+/* Releases everything the cache holds. `removed` is not called for it. No callback but releases runs
+ * after the return: `removed` and `respond` that run on other threads at that moment are waited for,
+ * so do not hold a lock that they need. (One that destroys the cache that calls it, which is wrong,
+ * is not waited for.) No other call on the cache may be running or come later. Values in hand stay
+ * good until they are released. A value that another thread is releasing at that very moment may be
+ * released after the return; see `context_release`.
  * Fails with LARDER_BAD_ARGUMENT, LARDER_FOREIGN. */
 LARDER_API larder_status larder_destroy(larder_cache *cache);
 
