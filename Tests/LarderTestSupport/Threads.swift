@@ -20,14 +20,19 @@ public struct RealThread: ~Copyable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  public init(_ body: @escaping @Sendable () -> Void) {
+  /// `stack`: its size in bytes; `nil` for what the system gives.
+  public init(stack: Int? = nil, _ body: @escaping @Sendable () -> Void) {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    if let stack { pthread_attr_setstacksize(&attributes, stack) }
     let box = Unmanaged.passRetained(Body(body)).toOpaque()
     #if canImport(Glibc)
       var thread = pthread_t()
-      let status = pthread_create(&thread, nil, { Self.main($0!) }, box)
+      let status = pthread_create(&thread, &attributes, { Self.main($0!) }, box)
     #else
       var thread: pthread_t?
-      let status = pthread_create(&thread, nil, { Self.main($0) }, box)
+      let status = pthread_create(&thread, &attributes, { Self.main($0) }, box)
     #endif
     precondition(status == 0, "pthread_create failed: \(status)")
     handle = thread

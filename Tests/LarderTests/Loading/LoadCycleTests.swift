@@ -54,7 +54,10 @@ struct LoadCycleTests {
     }
     @Sendable func blockingThree() throws -> Int { try three() }
     let error = await #expect(throws: LoadCycle.self) { try await oneAsync() }
-    #expect(error?.keys.map { "\($0)" } == ["1", "2", "3"])
+    // Any load may be the one that closes the circle.
+    let keys = error?.keys.map { "\($0)" } ?? []
+    let first = keys.firstIndex(of: "1") ?? 0
+    #expect(keys[first...] + keys[..<first] == ["1", "2", "3"])
     #expect(cache.flightCount == 0 && other.flightCount == 0)
   }
 
