@@ -137,7 +137,7 @@ void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
 static inline void lrd_shard_unlink_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason,
                                            lrd_chain *removed) LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard);
-  bool found = lrd_table_remove_locked(root, entry, lrd_entry_hash48(entry));
+  bool found = lrd_table_remove_locked(root, entry, lrd_entry_hash48_locked(entry));
   LRD_ASSERT(found);
   (void)found;
   uint64_t cost = 0;

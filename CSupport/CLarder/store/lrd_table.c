@@ -227,7 +227,7 @@ bool lrd_table_move_bucket_locked(lrd_table *root) {
     for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
       uint64_t word = LRD_LOAD(&bucket->cells[i]);
       if (!word) continue;
-      uint64_t hash = lrd_entry_hash48(lrd_table_entry(word));
+      uint64_t hash = lrd_entry_hash48_locked(lrd_table_entry(word));
       insert_word(next, hash, word);
     }
   }

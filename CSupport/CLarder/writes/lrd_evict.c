@@ -58,7 +58,7 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uin
 static void prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint32_t id)
     LRD_REQUIRES(shard->lock) {
   const lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
-  lrd_shard_prefetch(shard, lrd_entry_hash48(entry), cache->entry_references.count);
+  lrd_shard_prefetch(shard, lrd_entry_hash48_locked(entry), cache->entry_references.count);
   lrd_entry_prefetch_references(entry, &cache->entry_references);
 }
 

@@ -27,7 +27,7 @@ void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t 
   if (id == LRD_NIL) return;
   const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
   lrd_table *root = lrd_shard_root_locked(shard);
-  LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_hash48(victim))]);
+  LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_hash48_locked(victim))]);
   lrd_entry_prefetch_references(victim, &cache->entry_references);
 }
 

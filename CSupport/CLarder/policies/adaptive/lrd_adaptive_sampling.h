@@ -59,7 +59,7 @@ static inline lrd_adaptive_hits lrd_adaptive_count_hits(lrd_order *order, const 
   const lrd_adaptive *state = order->state;
   uint32_t bits = lrd_entry_bits(entry);
   lrd_adaptive_hits hits = {.credit = bits};
-  if (!lrd_adaptive_is_sampled(order, lrd_entry_hash48(entry))) return hits;
+  if (!lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry))) return hits;
   hits.sample = lrd_samples_find(&state->samples, id);
   hits.credit += lrd_sample_credit(hits.sample);
   if (hits.credit > LRD_CREDIT_MOST) hits.credit = LRD_CREDIT_MOST;

@@ -86,7 +86,7 @@ static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
   lrd_order_add(order, queue_for(order, mixed), slots, entry, id);
   if (state->evicted) state->evicted--;
   age(order, slots);
-  lrd_adaptive_sample(order, slots, id, lrd_entry_hash48(entry));
+  lrd_adaptive_sample(order, slots, id, lrd_entry_hash48_locked(entry));
   lrd_adaptive_plan(order);
   order->adjust = lrd_advisor_waits(order->shared);
 }
@@ -99,7 +99,7 @@ static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
     if (entry->queue != MAIN) lrd_ghosts_add(&state->ghosts, mixed, 1);
   }
   uint32_t id = lrd_order_remove(order, lrd_pool_slots(pool), entry);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48(entry)))) {
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry)))) {
     lrd_samples_remove(&state->samples, id);
     if (!evicted) lrd_adaptive_hear(order, mixed, LRD_HEARD_REMOVAL);
   }
@@ -114,7 +114,7 @@ static void adaptive_missed(lrd_order *order, uint64_t hash48) {
 static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                                  uint32_t id) {
   uint32_t old_id = lrd_queues_replace(order, pool, old, entry, id);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48(entry)))) {
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry)))) {
     lrd_adaptive_move_sample(order, old_id, entry, id);
     lrd_adaptive_forget_replacement(order, entry, id);
     lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE);
