@@ -50,6 +50,17 @@ static inline uint32_t lrd_list_remove(lrd_list *list, lrd_slots slots, lrd_entr
   return id;
 }
 
+/// Unlinks the coldest entry.
+static inline void lrd_list_remove_coldest(lrd_list *list, lrd_slots slots,
+                                           const lrd_entry *entry) {
+  list->tail = entry->prev;
+  if (list->tail == LRD_NIL) {
+    list->head = LRD_NIL;
+  } else {
+    lrd_slots_entry(slots, list->tail)->next = LRD_NIL;
+  }
+}
+
 /// Puts the entry in slot `id` in the place of `old`; returns the slot id of `old`.
 static inline uint32_t lrd_list_replace(lrd_list *list, lrd_slots slots, const lrd_entry *old,
                                         lrd_entry *entry, uint32_t id) {

@@ -93,6 +93,16 @@ static inline void lrd_order_move(lrd_order *order, unsigned number, lrd_slots s
   lrd_order_add(order, number, slots, entry, id);
 }
 
+/// Moves the coldest entry of a queue, in slot `id`, to the hot end of a queue.
+static inline void lrd_order_move_coldest(lrd_order *order, unsigned from, unsigned to,
+                                          lrd_slots slots, lrd_entry *entry, uint32_t id) {
+  lrd_queue *queue = &order->queue[from];
+  queue->size.count--;
+  queue->size.cost -= lrd_entry_cost(entry);
+  lrd_list_remove_coldest(&queue->list, slots, entry);
+  lrd_order_add(order, to, slots, entry, id);
+}
+
 /// Defers an entry without cost: moves it to the hot end of its queue if anything there has a cost,
 /// otherwise to queue `other`.
 static inline void lrd_order_pass(lrd_order *order, lrd_slots slots, lrd_entry *entry,

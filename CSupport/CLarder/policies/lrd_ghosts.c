@@ -17,6 +17,7 @@ void lrd_ghosts_open(lrd_ghosts *ghosts, uint16_t *slots, uint32_t buckets, uint
 /// The slots of a bucket side by side. The processor compares all eight at once.
 typedef uint16_t vector __attribute__((vector_size(LRD_GHOSTS_BUCKET * sizeof(uint16_t))));
 typedef int16_t signed_vector __attribute__((vector_size(sizeof(vector))));
+typedef uint8_t bytes __attribute__((vector_size(LRD_GHOSTS_BUCKET)));
 
 static vector all(uint32_t value) {
   uint16_t v = (uint16_t)value;
@@ -46,11 +47,10 @@ static uint16_t mark_of(uint64_t mixed) {
 /// A slot with this mark. If chance gave several slots the same mark, any of them will do.
 static uint16_t *find(uint16_t *bucket, uint16_t mark) {
   vector equal = (vector)((load(bucket) & all(mark_mask << mark_shift)) == all(mark));
-  uint64_t half[2];
-  memcpy(half, &equal, sizeof half);
-  if (LRD_LIKELY(!(half[0] | half[1]))) return NULL;
-  int index = half[0] ? __builtin_ctzll(half[0]) / 16 : 4 + __builtin_ctzll(half[1]) / 16;
-  return &bucket[index];
+  bytes narrow = __builtin_convertvector(equal, bytes);
+  uint64_t matches;
+  memcpy(&matches, &narrow, sizeof matches);
+  return LRD_LIKELY(!matches) ? NULL : &bucket[__builtin_ctzll(matches) / 8];
 }
 
 /// Clears the dead slots of the next bucket.

@@ -47,8 +47,9 @@ void lrd_adaptive_poll(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
   state->polls_due -= 256;
   lrd_sample_bucket *loaded = state->polled;
-  for (uint32_t i = 0; loaded && i < LRD_SAMPLES_BUCKET; i++) {
-    if (!loaded->id[i] || loaded->turn != state->samples.turn) continue;
+  bool current = loaded && loaded->turn == state->samples.turn;
+  for (uint32_t i = 0; current && i < LRD_SAMPLES_BUCKET; i++) {
+    if (!loaded->id[i]) continue;
     lrd_entry *entry = lrd_slots_entry(slots, loaded->id[i] - 1);
     uint32_t bits = lrd_entry_bits(entry);
     if (!bits) continue;

@@ -11,17 +11,14 @@
 /// The queues of the order: the small one, older half first, and the main one.
 enum { OLD, YOUNG, MAIN };
 
-/// Computes the targets for another expert, or for other limits.
+/// Computes the targets for another expert, or for other limits. Without limits it is CLOCK.
 const lrd_expert *lrd_adaptive_turn_to(lrd_order *order, uint32_t number);
 
 /// The expert to follow. Computes the targets when it has changed.
 static inline const lrd_expert *lrd_adaptive_follow(lrd_order *order) {
   const lrd_adaptive *state = order->state;
-  uint32_t number =
-      lrd_adaptive_is_bounded(order) ? lrd_advisor_current(order->shared) : LRD_EXPERT_CLOCK;
-  if (LRD_UNLIKELY(number != state->expert || state->stale))
-    return lrd_adaptive_turn_to(order, number);
-  return &lrd_experts[number];
+  uint32_t number = lrd_advisor_current(order->shared);
+  return LRD_LIKELY(number == state->advised) ? state->expert : lrd_adaptive_turn_to(order, number);
 }
 
 /// True when the small queue has its share.
@@ -30,6 +27,18 @@ static inline bool lrd_adaptive_small_is_full(const lrd_order *order) {
   lrd_amount old = order->queue[OLD].size, young = order->queue[YOUNG].size;
   return old.count + young.count >= state->small.count ||
          old.cost + young.cost >= state->small.cost;
+}
+
+/// Moves the oldest entries of a small queue that was larger under another expert to the main
+/// queue, a few at a time: those without which it is still full.
+void lrd_adaptive_settle(lrd_order *order, lrd_slots slots);
+
+/// True when that has nothing to do. May be false then, too, if entries have costs.
+static inline bool lrd_adaptive_is_settled(const lrd_order *order) {
+  const lrd_adaptive *state = order->state;
+  lrd_amount old = order->queue[OLD].size, young = order->queue[YOUNG].size;
+  return old.count + young.count <= state->small.count + 1 &&
+         old.cost + young.cost <= state->small.cost;
 }
 
 #pragma clang assume_nonnull end

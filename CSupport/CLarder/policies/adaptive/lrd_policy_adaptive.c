@@ -37,7 +37,7 @@ static void age(lrd_order *order, lrd_slots slots) {
     uint32_t id = order->queue[YOUNG].list.tail;
     lrd_entry *entry = lrd_slots_entry(slots, id);
     lrd_adaptive_set_credit(entry, lrd_adaptive_count_hits(order, entry, id).sample, 0);
-    lrd_order_move(order, OLD, slots, entry);
+    lrd_order_move_coldest(order, YOUNG, OLD, slots, entry, id);
   }
 }
 
@@ -47,13 +47,13 @@ static void adaptive_open(lrd_order *order) {
   lrd_advisor_forget(order->shared);
   state->probe_count = 0;
   state->planned = 0;
-  state->stale = true;
+  state->advised = LRD_EXPERTS;
   state->evicted = 0;
 }
 
 static void adaptive_resize(lrd_order *order) {
   lrd_adaptive *state = order->state;
-  state->stale = true;
+  state->advised = LRD_EXPERTS;
   state->planned = 0;
 }
 
@@ -68,9 +68,8 @@ static bool is_filling(const lrd_order *order) {
 
 /// The queue for a new entry. While the cache fills up, entries beyond the small queue's share go
 /// to the main queue. It would otherwise start out empty, and the small queue be the whole cache.
-static unsigned queue_for(lrd_order *order, uint64_t mixed) {
+static unsigned queue_for(lrd_order *order, const lrd_expert *expert, uint64_t mixed) {
   lrd_adaptive *state = order->state;
-  const lrd_expert *expert = lrd_adaptive_follow(order);
   lrd_recall recall = lrd_ghosts_recall(&state->ghosts, mixed, expert->life, expert->twice);
   bool proven = recall == LRD_MET || (recall == LRD_ONCE && !expert->twice);
   // Where nobody loads what he missed, a key stored again proves nothing.
@@ -82,13 +81,19 @@ static unsigned queue_for(lrd_order *order, uint64_t mixed) {
 static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
-  uint64_t mixed = lrd_entry_mixed_hash(entry);
-  lrd_order_add(order, queue_for(order, mixed), slots, entry, id);
+  const lrd_expert *expert = lrd_adaptive_follow(order);
+  if (state->plain) {
+    lrd_order_add(order, MAIN, slots, entry, id);
+    order->adjust = false;
+  } else {
+    uint64_t hash48 = lrd_entry_hash48_locked(entry);
+    lrd_order_add(order, queue_for(order, expert, lrd_hash_mix(hash48)), slots, entry, id);
+    age(order, slots);
+    lrd_adaptive_sample(order, slots, id, hash48);
+    lrd_adaptive_plan(order);
+    order->adjust = lrd_advisor_waits(order->shared);
+  }
   if (state->evicted) state->evicted--;
-  age(order, slots);
-  lrd_adaptive_sample(order, slots, id, lrd_entry_hash48_locked(entry));
-  lrd_adaptive_plan(order);
-  order->adjust = lrd_advisor_waits(order->shared);
 }
 
 static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
@@ -144,26 +149,12 @@ static uint32_t adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64
   return id;
 }
 
-/// Moves the oldest entries of a small queue that was larger under another expert to the main
-/// queue, a few at a time: those without which it is still full.
-static void settle(lrd_order *order, lrd_slots slots) {
-  const lrd_adaptive *state = order->state;
-  const lrd_queue *old = &order->queue[OLD], *young = &order->queue[YOUNG];
-  for (int i = 0; i < LRD_AGEING_MOST && old->list.tail != LRD_NIL; i++) {
-    lrd_entry *entry = lrd_slots_entry(slots, old->list.tail);
-    uint64_t count = old->size.count + young->size.count - 1;
-    uint64_t cost = old->size.cost + young->size.cost - lrd_entry_cost(entry);
-    if (count <= state->small.count && cost <= state->small.cost) return;
-    order->steps++;
-    lrd_order_move(order, MAIN, slots, entry);
-  }
-}
-
-static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
+/// The policy's `victim`, where entries have to move.
+static __attribute__((noinline)) uint32_t find_victim(lrd_order *order, lrd_pool *pool,
+                                                      const lrd_expert *expert) {
   lrd_adaptive *state = order->state;
-  const lrd_expert *expert = lrd_adaptive_follow(order);
   lrd_slots slots = lrd_pool_slots(pool);
-  if (expert->fills) settle(order, slots);
+  if (expert->fills) lrd_adaptive_settle(order, slots);
   for (int left = LRD_VICTIM_STEPS - LRD_AGEING_MOST;; left--) {
     int number = losing_queue(order);
     uint32_t id = order->queue[number].list.tail;
@@ -176,19 +167,34 @@ static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
     if (!stays || left == 1) return id;
     uint32_t credit = number == MAIN ? lrd_expert_round(expert, hits.credit) : 0;
     lrd_adaptive_set_credit(entry, hits.sample, credit);
-    lrd_order_move(order, MAIN, slots, entry);
+    lrd_order_move_coldest(order, (unsigned)number, MAIN, slots, entry, id);
     // A met ghost has done its work. When the main queue evicts the entry, the key starts afresh.
     if (number == MAIN || !expert->twice) continue;
     lrd_ghosts_recall(&state->ghosts, lrd_entry_mixed_hash(entry), expert->life, false);
   }
 }
 
+static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
+  const lrd_expert *expert = lrd_adaptive_follow(order);
+  uint32_t id = order->queue[losing_queue(order)].list.tail;
+  if (id == LRD_NIL) return LRD_NIL;
+  // Most victims were not hit, and nobody hears of them.
+  const lrd_entry *entry = lrd_pool_entry(pool, id);
+  bool idle = !lrd_entry_bits(entry) &&
+              !lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry));
+  if (!idle || (expert->fills && !lrd_adaptive_is_settled(order))) return find_victim(order, pool, expert);
+  order->steps++;
+  return id;
+}
+
 /// Moves an entry without cost behind those of its part that have a cost. If there are none, moves
 /// it to the other part.
 static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_adaptive *state = order->state;
   uint64_t main = order->queue[MAIN].size.cost;
   bool costly = entry->queue == MAIN ? main : lrd_order_size(order).cost != main;
   bool to_main = (entry->queue == MAIN) == costly;
+  if (!to_main) state->plain = false;
   lrd_order_move(order, to_main ? MAIN : YOUNG, lrd_pool_slots(pool), entry);
 }
 
