@@ -45,11 +45,12 @@ typedef enum lrd_result {
 void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
-/// Locks the shard for an insertion of this hash.
+/// Locks the shard for an insertion of this hash. If the last one had to evict, begins to load what
+/// this one will touch: but not in a small cache, all of whose memory the processor keeps at hand.
 static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
                                        uint64_t hash) LRD_ACQUIRE(shard->lock) {
   lrd_shard_enter(cache, lane, shard);
-  if (shard->full) lrd_insertion_prefetch_locked(cache, shard, hash);
+  if (shard->ahead) lrd_insertion_prefetch_locked(cache, shard, hash);
 }
 
 /// Goes the short way if it can: true when `entry` is stored. The caller then destroys what is in

@@ -59,7 +59,7 @@ typedef struct lrd_shard {
   uint64_t at_ease; // see I6; guard: `lock`. Changes with the tables, so it is beside the root
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  bool full;         // the last insertion had to evict
+  bool ahead;        // begin to load what evictions touch: see lrd_insertion_begin()
   bool flying;       // `flights` is not 0
   uint64_t unlinked; // entries ever unlinked; a batch is sound while this does not change
   unsigned __int128 cost;

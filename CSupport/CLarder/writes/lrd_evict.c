@@ -70,7 +70,7 @@ bool lrd_evict_quietly_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard
   if (id == LRD_NIL) return false;
   lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
   // Where victims are neighbours, the next one.
-  if (victim->prev != LRD_NIL) prefetch_locked(cache, shard, victim->prev);
+  if (shard->ahead && victim->prev != LRD_NIL) prefetch_locked(cache, shard, victim->prev);
   lrd_chain victims = {0};
   lrd_shard_unlink_locked(shard, victim, LRD_REMOVED_LIMIT, &victims);
   shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;

@@ -20,6 +20,18 @@
 
 enum { evictions_per_lock = 32, expirations_per_insertion = 4 };
 
+/// The entries of a cache whose insertions begin to load what they will touch. Where nothing but
+/// entries is touched, 20,000 of them take 1 MB and gain nothing from it; 32,000 gain 8 %, a
+/// million a quarter.
+enum { far_entries = 24576 };
+
+/// True when the processor is unlikely to have at hand what evictions from the cache touch.
+LRD_INLINE bool is_far_locked(const lrd_cache *cache, const lrd_shard *shard)
+    LRD_REQUIRES(shard->lock) {
+  uint64_t shards = (uint64_t)cache->shard_mask + 1;
+  return cache->entry_references.count || shard->count * shards >= far_entries;
+}
+
 void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
   const lrd_policy *policy = cache->policy;
   if (!policy->prefetch) return;
@@ -73,7 +85,7 @@ bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_e
     last = find_end_locked(shard, hash); // evictions may have shortened the chain
   lrd_table_add_locked(home, last, lrd_table_word(entry, lrd_table_tag(hash)));
   shard->counters.insertions++;
-  shard->full = full;
+  shard->ahead = full && is_far_locked(cache, shard);
   bool adjusts = shard->order.adjust;
   lrd_shard_leave(cache, shard);
   if (LRD_UNLIKELY(waits)) lrd_request_visit(&cache->request);
@@ -196,11 +208,11 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
 }
 
 /// Step 5.
-LRD_INLINE void publish_locked(lrd_shard *shard, const lrd_insertion *insertion, lrd_entry *entry,
-                               lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
-    LRD_REQUIRES(shard->lock) {
+LRD_INLINE void publish_locked(lrd_cache *cache, lrd_shard *shard, const lrd_insertion *insertion,
+                               lrd_entry *entry, lrd_entry *old, uint64_t hash,
+                               lrd_chain *unlinked) LRD_REQUIRES(shard->lock) {
   lrd_counters *counters = &shard->counters;
-  shard->full = unlinked->head != NULL;
+  shard->ahead = unlinked->head && is_far_locked(cache, shard);
   if (old) {
     lrd_shard_replace_locked(shard, old, entry, hash, unlinked);
     counters->replacements++;
@@ -262,7 +274,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   }
 
   // Step 5. Publish.
-  publish_locked(shard, insertion, entry, old, hash, &unlinked);
+  publish_locked(cache, shard, insertion, entry, old, hash, &unlinked);
   // The lane's batch was applied when the insertion began, so its own evictions leave it sound. But
   // an entry that a lookup around this call has found may be unlinked now.
   if (lane) {
