@@ -75,17 +75,17 @@ extension Cache {
   /// Stores a value if `isWanted` says so of what is in its place; see `Storage`. `nil` if not.
   func store(
     _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: UInt64? = nil,
-    outdates: Bool = true,
+    outdates: Bool = true, loadTime: UInt64 = 0,
     if isWanted: (StoredEntry?, _ tookOut: Bool) -> Bool
   ) -> InsertionOutcome? {
     withoutActuallyEscaping(isWanted) { isWanted in
       if let extras {
         return storeIfWanted(
           copy value, key, cost, lifetime: lifetime, replaced: nil, with: extras,
-          outdates: outdates, isWanted)
+          outdates: outdates, loadTime: loadTime, isWanted)
       }
       var storage = Storage(
-        moment: 0, ages: nil, lends: false, outdates: outdates, isWanted: isWanted)
+        moment: 0, ages: nil, refresh: nil, lends: false, outdates: outdates, isWanted: isWanted)
       let outcome =
         if let lifetime {
           storeTimed(copy value, key, cost, lifetime, replaced: nil, with: &storage)

@@ -16,7 +16,8 @@ extension Cache {
   func storeIfWanted(
     _ value: consuming Value, _ key: Key, _ givenCost: Int?, lifetime givenLifetime: UInt64? = nil,
     replaced: UnsafeMutablePointer<Value?>?, with extras: Extras<Key, Value>,
-    outdates: Bool = true, _ isWanted: ((_ old: StoredEntry?, _ tookOut: Bool) -> Bool)? = nil
+    outdates: Bool = true, loadTime: UInt64 = 0,
+    _ isWanted: ((_ old: StoredEntry?, _ tookOut: Bool) -> Bool)? = nil
   ) -> InsertionOutcome? {
     let cost = givenCost ?? extras.cost?(key, value) ?? Int(lrd_cache_default_cost(core))
     // Only the function can have returned a negative one: the callers have looked at the others.
@@ -32,7 +33,8 @@ extension Cache {
     let isShown = extras.onInsertion != nil
     var storage = Storage(
       moment: extras.secondChance?.willWrite(key, hash) ?? 0, ages: extras.ages,
-      lends: isShown && canLend, outdates: outdates, isWanted: isWanted)
+      refresh: extras.refresh, loadTime: loadTime, lends: isShown && canLend, outdates: outdates,
+      isWanted: isWanted)
     if isShown && !storage.lends { copy = copy value }
     extras.groups?.willStore(key)
     let outcome =

@@ -16,14 +16,20 @@ extension Cache {
 
   @inlinable @inline(__always)
   func value(forKey key: Key, hash: UInt64) -> Value? {
-    guard let lane = lrd_lane_current(core) else { return valueSlowly(key, hash) }
+    value(forKey: key, hash: hash) { valueSlowly(key, hash) }
+  }
+
+  /// The same with another way for what is not on the inlined path.
+  @inlinable @inline(__always)
+  func value(forKey key: Key, hash: UInt64, slowly: () -> Value?) -> Value? {
+    guard let lane = lrd_lane_current(core) else { return slowly() }
     guard let entry = find(hash, lane) else {
       lrd_miss(core, lane, hash)
       return nil
     }
     guard matches(entry, key, hash, lane) else {
       lrd_loan_end(lane)
-      return valueSlowly(key, hash)
+      return slowly()
     }
     let value = entry.value(of: Layout.self).pointee
     lrd_hit(core, lane, entry, hash)

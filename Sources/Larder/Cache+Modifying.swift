@@ -84,7 +84,9 @@ extension Cache {
       require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
       return cost
     }
-    return try change(key, cost: given, body).result
+    let (result, outcome) = try change(key, cost: given, body)
+    if outcome == nil { forgetExpired(key) }
+    return result
   }
 
   /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that is

@@ -58,7 +58,7 @@ extension Cache {
       lrd_entry_describe(entry, hash, cost)
     }
     var storage = Storage(
-      moment: secondChance.moment(), ages: extras.ages, lends: false,
+      moment: secondChance.moment(), ages: extras.ages, refresh: extras.refresh, lends: false,
       outdates: false, isWanted: { old, _ in old == nil && secondChance.isCurrent(stamp, hash) })
     extras.groups?.willStore(key)
     var insertion = lrd_insertion()

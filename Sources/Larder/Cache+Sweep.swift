@@ -37,12 +37,14 @@ extension Cache {
     /// The most entries of the next slice.
     var room: Int { sweep.room }
 
-    /// Visits the entries of the next slice that have not expired. Removes those for which `visit` returns a reason.
-    /// Returns how many it removed.
+    /// Visits the entries of the next slice that have not expired, or those that have. Removes
+    /// those for which `visit` returns a reason. Returns how many it removed.
     ///
     /// `visit` runs under the shard's lock: no user code, no allocation.
     @discardableResult
-    mutating func visitSlice(_ visit: (StoredEntry) -> lrd_entry_state?) -> Int {
+    mutating func visitSlice(
+      expired: Bool = false, _ visit: (StoredEntry) -> lrd_entry_state?
+    ) -> Int {
       let core = cache.core
       let lane = lrd_lane_attach(core)
       let locked = lrd_cache_shard_at(core, UInt32(shard))
@@ -54,8 +56,10 @@ extension Cache {
         var removed = lrd_chain()
         lrd_shard_enter(core, lane, locked)
         let found = lrd_sweep_next_locked(locked, &sweep, entries.baseAddress!, room)
-        for entry in entries[..<found] where !lrd_entry_is_expired_locked(core, locked, entry) {
-          guard let reason = visit(entry) else { continue }
+        for entry in entries[..<found] {
+          guard lrd_entry_is_expired_locked(core, locked, entry) == expired,
+            let reason = visit(entry)
+          else { continue }
           lrd_removal_unlink_locked(core, locked, entry, UInt8(reason.rawValue), &removed)
         }
         removals = Int(removed.count)

@@ -136,6 +136,7 @@ extension Cache {
       try shouldBeRemoved(key, value) ? .remove(LRD_REMOVED_BY_CALL) : .keep
     }
     try askAboutAll(judge)
+    forgetAllExpired()
   }
 
   /// Destroys all removed entries that no reader holds, before it returns, and gives memory that

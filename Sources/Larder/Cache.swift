@@ -118,13 +118,14 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),
       policy: policy.core,
       shards: UInt32(clamping: shards ?? 0),
-      entry_bytes: options.remembersAge ? Layout.sizeWithAge : Layout.size,
+      entry_bytes: extras?.refresh?.end ?? Layout.size(withAge: options.remembersAge),
       entry_alignment: Layout.alignment,
       references: Layout.references,
       observed: onRemoval != nil || extras?.watchesRemovals == true,
       costed: cost != nil || options.expectsCosts,
       timed: expiration != .never || options.expire,
-      expiration: expiration.core, clock: options.clock.manualClock?.core, hooks: destroyer.hooks())
+      expiration: expiration.core, grace: options.grace.nanoseconds,
+      clock: options.clock.manualClock?.core, hooks: destroyer.hooks())
     guard let core = lrd_cache_create(&settings) else {
       stop("no memory for a cache", file: file, line: line)
     }

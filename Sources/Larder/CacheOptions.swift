@@ -80,8 +80,15 @@ extension Cache {
     /// by parts of their hashes, so tests of their exact order need hashes that repeat.
     package var hashSeeds: (UInt64, UInt64)?
 
+    /// When the values of a ``LoadingCache`` are loaded anew, and how long they are kept, where no
+    /// lookup finds them, after they have expired.
+    var refreshing: Refreshing?
+    var grace = Duration.zero
+
     /// Whether entries can expire in a cache with these options and no expiration of its own.
-    var expire: Bool { lifetime != nil || clock.manualClock != nil || expectsLifetimes }
+    var expire: Bool {
+      lifetime != nil || clock.manualClock != nil || expectsLifetimes || refreshing != nil
+    }
 
     var secondChanceCount = 0
     var makeSecondChance: (@Sendable (Releaser<Value>?) -> SecondChance<Key, Value>)?

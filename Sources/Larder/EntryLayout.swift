@@ -2,7 +2,7 @@
 public import CLarder
 
 /// Where key and value lie in an entry: `[ lrd_entry | key | value ]`, each at its own alignment.
-/// In caches that remember ages, the entry's number follows.
+/// In caches that remember ages, the entry's number follows. What `RefreshRule` keeps comes last.
 ///
 /// In specialised code everything here folds to constants.
 @usableFromInline package enum EntryLayout<Key, Value> {
@@ -20,7 +20,9 @@ public import CLarder
     roundUp(valueOffset + MemoryLayout<Value>.size, MemoryLayout<UInt64>.alignment)
   }
 
-  static var sizeWithAge: Int { ageOffset + MemoryLayout<UInt64>.size }
+  static func size(withAge: Bool) -> Int {
+    withAge ? ageOffset + MemoryLayout<UInt64>.size : size
+  }
 
   /// Whether the layout of a value suggests that it is a single reference, so that what it points
   /// to can be prefetched. Its bits need not be an address.

@@ -20,6 +20,8 @@ import CLarder
   let ages: AgeCounter?
   let groups: GroupIndex<Key>?
   let secondChance: SecondChance<Key, Value>?
+  let refresh: RefreshRule?
+  let chance: (@Sendable () -> Double)?
 
   /// `nil` if nothing is asked for.
   init?(
@@ -38,9 +40,14 @@ import CLarder
     ages = options.remembersAge ? AgeCounter() : nil
     groups = options.groups?.makeIndex()
     secondChance = options.makeSecondChance?(releaser)
+    chance = options.refreshing?.chance
+    refresh = options.refreshing.map {
+      RefreshRule($0, after: EntryLayout<Key, Value>.size(withAge: options.remembersAge))
+    }
     let isOnlyACache =
       onInsertion == nil && cost == nil && lifetime == nil && shouldEvict == nil
-      && watermarks == nil && releaser == nil && ages == nil && !watchesRemovals
+      && watermarks == nil && releaser == nil && ages == nil && refresh == nil
+      && !watchesRemovals
     if isOnlyACache { return nil }
   }
 

@@ -6,6 +6,9 @@ import CLarder
   /// A moment from before the change; see `SecondChance`.
   @usableFromInline let moment: UInt64
   let ages: AgeCounter?
+  let refresh: RefreshRule?
+  /// The nanoseconds that it took to load the value; 0 if it was not loaded.
+  let loadTime: UInt64
   /// Whether the entry is lent to the thread that stores it, so that it can show the value to the
   /// observer.
   ///
@@ -26,11 +29,14 @@ import CLarder
   fileprivate(set) var lent: (entry: UnsafeMutablePointer<lrd_entry>, lane: OpaquePointer)?
 
   init(
-    moment: UInt64, ages: AgeCounter?, lends: Bool, outdates: Bool = true,
+    moment: UInt64, ages: AgeCounter?, refresh: RefreshRule?, loadTime: UInt64 = 0, lends: Bool,
+    outdates: Bool = true,
     isWanted: ((UnsafeMutablePointer<lrd_entry>?, Bool) -> Bool)? = nil
   ) {
     self.moment = moment
     self.ages = ages
+    self.refresh = refresh
+    self.loadTime = loadTime
     self.lends = lends
     self.isWanted = isWanted
     self.outdates = outdates
@@ -68,6 +74,7 @@ extension Cache {
     if let ages = storage.pointee.ages {
       entry.age(of: Layout.self).initialize(to: ages.next())
     }
+    storage.pointee.refresh?.open(entry, core, loadTime: storage.pointee.loadTime)
     if storage.pointee.lends, storage.pointee.lent == nil, let lane,
       lrd_lend_locked(lane, shard, entry)
     {

@@ -14,6 +14,7 @@
 #include "lrd_policies.h"
 #include "lrd_pressure.h"
 #include "lrd_process.h"
+#include "lrd_refresh.h"
 #include "lrd_removal.h"
 #include "lrd_signal.h"
 #include "lrd_spare.h"

@@ -75,6 +75,7 @@ typedef struct lrd_options {
   bool costed;               // most entries will have a cost (lrd_pool.h); so if costs are limited
   bool timed;                // entries can expire (lrd_timer.h), by this rule unless they are told
   lrd_expiration expiration;
+  uint64_t grace; // nanoseconds for which what has expired stays, where no lookup finds it
   lrd_manual_clock *_Nullable clock; // NULL: the system's
   lrd_hooks hooks;
 } lrd_options;

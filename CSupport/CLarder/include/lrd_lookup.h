@@ -41,6 +41,11 @@ LRD_INLINE uint64_t lrd_lane_limit(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOC
   return lrd_lane_read_clock(cache, lane, cycles);
 }
 
+/// The tick that it is now, give or take two milliseconds.
+LRD_INLINE uint64_t lrd_lane_tick(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING {
+  return (lrd_lane_limit(cache, lane) >> LRD_WORD_SHIFT) - 1;
+}
+
 /// Publishes `pointer` as a hazard. Release: what the hazard protected before stays protected
 /// until all reads of it are done. The fence pairs with lrd_fence_heavy() of reclaimers.
 LRD_INLINE void lrd_hazard_set(_Atomic(uintptr_t) *hazard, const void *pointer) LRD_NONBLOCKING {

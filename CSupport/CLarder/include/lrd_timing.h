@@ -50,6 +50,20 @@ static inline bool lrd_entry_is_expired_locked(lrd_cache *cache, lrd_shard *shar
   return lrd_shard_is_over_locked(shard, entry);
 }
 
+/// True when entries that have expired stay for a grace.
+static inline bool lrd_cache_has_grace(const lrd_cache *cache) {
+  return cache->timed && cache->shards->timer->wheel.grace;
+}
+
+/// True until the grace of an entry that has expired is over (lrd_wheel.h).
+bool lrd_entry_is_in_grace_locked(lrd_shard *shard, const lrd_entry *entry)
+    LRD_REQUIRES(shard->lock);
+
+/// The cache's time in nanoseconds.
+static inline uint64_t lrd_cache_now(const lrd_cache *cache) {
+  return lrd_now(cache->clock);
+}
+
 /// What is left of an entry's lifetime if nobody uses it; LRD_NEVER if it does not end.
 uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry);
 

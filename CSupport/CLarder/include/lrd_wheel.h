@@ -21,6 +21,10 @@
  * telling the wheel. The entry is then found too early, and linked again where it belongs. An entry
  * that is not in the wheel has LRD_NIL in `earlier`.
  *
+ * GRACE. A wheel may keep entries for a time after their deadlines, for a layer above that still
+ * has a use for them. To the wheel that is as if all deadlines were later by so much. Lookups do
+ * not know of it.
+ *
  * Linking and unlinking is O(1), taking the next one O(levels). Guard of everything: the shard's
  * lock. */
 #pragma once
@@ -36,14 +40,15 @@ enum { LRD_WHEEL_LEVELS = 8, LRD_WHEEL_SLOTS = 64 };
 
 typedef struct lrd_wheel {
   uint64_t turn;                       // what is behind has been taken out
+  uint64_t grace;                      // ticks; constant once there are entries
   uint64_t occupied[LRD_WHEEL_LEVELS]; // a bit for each slot
   uint32_t first[LRD_WHEEL_LEVELS][LRD_WHEEL_SLOTS];
 } lrd_wheel;
 
-/// Empties the wheel, and sets it to a tick.
+/// Empties the wheel, and sets it to a tick. `grace` stays as it is.
 void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick);
 
-/// Links an entry by the deadline in its word.
+/// Links an entry by the deadline in its word, and the grace.
 void lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 
 /// Unlinks an entry. Returns its slot id; LRD_NIL if it was not linked.

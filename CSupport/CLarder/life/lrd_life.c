@@ -50,6 +50,7 @@ static bool open_timers(lrd_cache *cache, const lrd_options *options) LRD_UNCHEC
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     shard->timer = lrd_timer_create(cache->clock, &rule);
     if (!shard->timer) return false;
+    shard->timer->wheel.grace = lrd_ticks_of(options->grace);
     shard->at_ease = lrd_growth_ease_locked(shard);
   }
   return true;

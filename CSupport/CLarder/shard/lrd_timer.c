@@ -26,6 +26,7 @@ lrd_timer *lrd_timer_create(lrd_manual_clock *clock, const lrd_rule *rule) {
   timer->clock = clock;
   timer->expirations = 0;
   timer->wake = LRD_FOREVER;
+  timer->wheel.grace = 0;
   lrd_wheel_open(&timer->wheel, lrd_timer_tick(timer));
   return timer;
 }

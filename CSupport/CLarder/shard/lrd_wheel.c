@@ -9,8 +9,13 @@ static const uint64_t last_turn = ((uint64_t)1 << 48) - 1;
 
 _Static_assert(LRD_WHEEL_LEVELS *bits_per_level == 48, "the levels reach the last turn");
 
-static uint64_t turn_of(const lrd_entry *entry) {
-  uint64_t turn = lrd_word_deadline(LRD_LOAD(&lrd_entry_time(entry)->word)) >> LRD_TURN_SHIFT;
+/// The tick at which an entry is due.
+static uint64_t due_at(const lrd_wheel *wheel, const lrd_time *time) {
+  return lrd_word_deadline(LRD_LOAD(&time->word)) + wheel->grace;
+}
+
+static uint64_t turn_of(const lrd_wheel *wheel, const lrd_entry *entry) {
+  uint64_t turn = due_at(wheel, lrd_entry_time(entry)) >> LRD_TURN_SHIFT;
   return turn < last_turn ? turn : last_turn;
 }
 
@@ -23,13 +28,13 @@ static lrd_time *time_of(lrd_pool *pool, uint32_t id) {
 }
 
 void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick) {
-  memset(wheel, 0, sizeof *wheel);
+  memset(wheel->occupied, 0, sizeof wheel->occupied);
   memset(wheel->first, 0xff, sizeof wheel->first);
   wheel->turn = tick >> LRD_TURN_SHIFT;
 }
 
 void lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
-  uint64_t turn = turn_of(entry);
+  uint64_t turn = turn_of(wheel, entry);
   if (turn < wheel->turn) turn = wheel->turn;
   uint64_t different = turn ^ wheel->turn;
   int level = different ? (63 - __builtin_clzll(different)) / bits_per_level : 0;
@@ -93,7 +98,7 @@ static uint64_t next_turn(const lrd_wheel *wheel) {
 /// The first entry of the current slot whose deadline has come; LRD_NIL if there is none.
 static uint32_t find_due(const lrd_wheel *wheel, lrd_pool *pool, uint64_t tick) {
   uint32_t id = wheel->first[0][slot_at(wheel->turn, 0)];
-  while (id != LRD_NIL && lrd_word_deadline(LRD_LOAD(&time_of(pool, id)->word)) > tick) {
+  while (id != LRD_NIL && due_at(wheel, time_of(pool, id)) > tick) {
     id = time_of(pool, id)->later;
   }
   return id;
@@ -115,7 +120,7 @@ lrd_turn lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool ex
   if (level) {
     // What has expired already need not move down level by level.
     *due = wheel->first[level][slot_at(wheel->turn, level)];
-    if (lrd_word_deadline(LRD_LOAD(&time_of(pool, *due)->word)) <= tick) return LRD_TURN_DUE;
+    if (due_at(wheel, time_of(pool, *due)) <= tick) return LRD_TURN_DUE;
     move(wheel, pool, *due);
     return LRD_TURN_MOVED;
   }
@@ -124,7 +129,7 @@ lrd_turn lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool ex
     return *due == LRD_NIL ? LRD_TURN_NONE : LRD_TURN_DUE;
   }
   uint32_t id = wheel->first[0][slot_at(wheel->turn, 0)];
-  if (lrd_word_deadline(LRD_LOAD(&time_of(pool, id)->word)) > tick) {
+  if (due_at(wheel, time_of(pool, id)) > tick) {
     // A hit has moved the deadline.
     move(wheel, pool, id);
     return LRD_TURN_MOVED;

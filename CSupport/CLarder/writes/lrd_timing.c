@@ -41,6 +41,14 @@ bool lrd_timing_is_expired(lrd_cache *cache, lrd_timing timing) {
   return timing.word < limit || timing.hard < limit;
 }
 
+bool lrd_entry_is_in_grace_locked(lrd_shard *shard, const lrd_entry *entry) {
+  if (!(entry->fields & LRD_IS_TIMED)) return true;
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  uint64_t hard = LRD_LOAD(lrd_entry_hard(shard->pool, entry));
+  uint64_t deadline = lrd_word_deadline(word < hard ? word : hard);
+  return deadline + shard->timer->wheel.grace > lrd_timer_tick(shard->timer);
+}
+
 /// The time until the deadline of a word, LRD_NEVER if it has none.
 static uint64_t until(const lrd_cache *cache, uint64_t word) {
   if (lrd_word_is_endless(word)) return LRD_NEVER;

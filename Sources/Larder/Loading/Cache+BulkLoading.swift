@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLarder
 
 extension Cache {
   /// Returns the values of several keys. Loads those that are missing in one call, stores them and
@@ -22,7 +23,9 @@ extension Cache {
       forKeys keys: [Key], load: @escaping @Sendable ([Key]) async throws -> [Key: Value]
     ) async -> [Key: Result<Value, any Error>]
   {
-    await loadedValues(forKeys: keys, with: .plain) { flights in
+    await loadedValues(forKeys: keys) {
+      self.value(forKey: $0, hash: $1)
+    } _: { flights in
       self.startTogether(flights, load, with: .plain, isNested: LoadNode.running != nil)
     }
   }
@@ -30,7 +33,8 @@ extension Cache {
   /// Finds or loads values; `start` starts the flights of the keys that nobody loads.
   nonisolated(nonsending)
     func loadedValues(
-      forKeys keys: [Key], with settings: LoadSettings, _ start: ([Flight<Key, Value>]) -> Void
+      forKeys keys: [Key], find: (Key, _ hash: UInt64) -> Value?,
+      _ start: ([Flight<Key, Value>]) -> Void
     ) async -> [Key: Result<Value, any Error>]
   {
     var results: [Key: Result<Value, any Error>] = [:]
@@ -40,7 +44,7 @@ extension Cache {
       var own: [Flight<Key, Value>] = []
       for key in missing {
         let hash = hasher.hash(key)
-        if let value = value(forKey: key, hash: hash) {
+        if let value = find(key, hash) {
           results[key] = .success(value)
           continue
         }
@@ -102,20 +106,19 @@ extension Cache {
       Task { [self, begun] in
         if !isNested { await settings.limiter?.enter() }
         defer { if !isNested { settings.limiter?.leave() } }
-        let start = ContinuousClock.now
+        let start = lrd_cache_now(core)
         let results: Result<[Key: Value], any Error>
         do { results = .success(try await load(begun.map(\.key))) } catch {
           results = .failure(error)
         }
-        // The time counts once.
-        var time = start.duration(to: .now)
         for flight in begun {
           let result = results.flatMap { values in
             values[flight.key].map { .success($0) } ?? .failure(NoValue())
           }
+          land(
+            flight, result, since: start, with: settings.options, isFirst: flight === begun.first)
+          // Not before: observers of the storing are part of the load.
           LoadGraph.part(flight)
-          land(flight, result, after: time, with: settings.options)
-          time = .zero
         }
       }
     }
@@ -127,13 +130,15 @@ extension LoadingCache {
   /// Returns the values of several keys, and loads those that are missing: in one call if the cache
   /// was created with `loadAll`, otherwise key by key, all at once.
   ///
-  /// Each key has its own result. See ``Cache/values(forKeys:load:)``.
+  /// Each key has its own result. See ``Cache/values(forKeys:load:)-([Key],_)``.
   ///
   /// - Complexity: O(`keys.count`) on average, plus the loads.
   nonisolated(nonsending)
     public func values(forKeys keys: [Key]) async -> [Key: Result<Value, any Error>]
   {
-    await cache.loadedValues(forKeys: keys, with: settings) { flights in
+    let results = await cache.loadedValues(forKeys: keys) { key, hash in
+      cache.value(forKey: key, hash: hash) { valueSlowly(key, hash) }
+    } _: { flights in
       if let loadAll {
         cache.startTogether(
           flights, loadAll, with: settings, isNested: LoadNode.running != nil)
@@ -141,5 +146,12 @@ extension LoadingCache {
         for flight in flights { cache.start(flight, load, with: settings) }
       }
     }
+    return Dictionary(
+      uniqueKeysWithValues: results.map { key, result in
+        guard case .failure(let error) = result,
+          let old = cache.survivor(key, cache.hasher.hash(key), of: error)
+        else { return (key, result) }
+        return (key, .success(old.value))
+      })
   }
 }

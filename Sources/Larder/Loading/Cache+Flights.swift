@@ -62,31 +62,34 @@ extension Cache {
   }
 
   /// Stores what a flight has loaded, unless a write has outdated it.
-  func store(_ value: consuming Value, of flight: Flight<Key, Value>) {
+  func store(_ value: consuming Value, of flight: Flight<Key, Value>, after time: UInt64) {
     LoadPoints.reach()
     // Otherwise room might be made for nothing. The look under the lock is the one that counts.
     guard flight.isCurrent else { return }
-    _ = store(value, flight.key, nil, outdates: false) { old, _ in
+    _ = store(value, flight.key, nil, outdates: false, loadTime: time) { old, _ in
       flight.isCurrent && (old == nil || flight.replaces)
     }
   }
 
   /// Ends a flight with what its loader returned or threw. Returns that for the caller who runs the
-  /// loader.
+  /// loader, which began at `start`. If it has loaded several keys, its time counts for the `first`.
   func land(
-    _ flight: Flight<Key, Value>, _ result: Result<Value, any Error>,
-    after time: Duration, with options: LoadingOptions = LoadingOptions()
+    _ flight: Flight<Key, Value>, _ result: Result<Value, any Error>, since start: UInt64,
+    with options: LoadingOptions = LoadingOptions(), isFirst: Bool = true
   ) {
     let flights = allFlights()
+    let now = lrd_cache_now(core)
+    let time = Duration.nanoseconds(isFirst ? Int64(clamping: now - start) : 0)
     flights.count(flight.hash) { $0.note(result, after: time) }
     switch result {
     case .success(let value):
-      store(value, of: flight)
+      store(value, of: flight, after: now - start)
       flights.land(flight, .loaded(value), remembering: nil)
     case .failure(let error):
+      if error is NoValue { removeAbsent(flight) }
       // The cancellation of the task that runs the loader is no business of the others.
       let isCancelled = !flight.isAsync && error is CancellationError && Task.isCancelled
-      let failure = RememberedFailure(error, after: flight.failures, with: options)
+      let failure = RememberedFailure(error, after: flight.failures, with: options, at: now)
       flights.land(flight, isCancelled ? .again : .failed(error), remembering: failure)
     }
   }

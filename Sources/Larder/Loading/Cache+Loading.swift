@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLarder
 
 extension Cache {
   /// Returns the value stored for `key`. If there is none, loads it, stores it and returns it.
@@ -109,9 +110,9 @@ extension Cache {
     defer { LoadGraph.didAwait(flight) }
     // Observers of the storing are part of the load: they cannot wait for it either.
     let result = LoadNode.$running.withValue(flight) {
-      let start = ContinuousClock.now
+      let start = lrd_cache_now(core)
       let result = Self.result(of: load, flight.key)
-      land(flight, result, after: .now - start)
+      land(flight, result, since: start)
       return result
     }
     return try result.get()
@@ -178,10 +179,10 @@ extension Cache {
       Task { [self] in
         if !isNested { await settings.limiter?.enter() }
         defer { if !isNested { settings.limiter?.leave() } }
-        let start = ContinuousClock.now
+        let start = lrd_cache_now(core)
         let result: Result<Value, any Error>
         do { result = .success(try await load(flight.key)) } catch { result = .failure(error) }
-        land(flight, result, after: .now - start, with: settings.options)
+        land(flight, result, since: start, with: settings.options)
       }
     }
     allFlights().setTask(task, of: flight)

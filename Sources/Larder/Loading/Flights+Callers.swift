@@ -19,10 +19,11 @@ extension Flights {
   > {
     let new = OneFlight(key, hash, isAsync: isAsync, goesOn: goesOn)
     let waiter = Waiter<Value>(isThread: !isAsync)
+    let now = lrd_cache_now(core)
     var gone: OneFlight?
     let boarding = stripe(of: hash).withLock { stripe -> Boarding<Key, Value> in
       if let flight = stripe.flight(of: key, hash) {
-        if let failure = flight.failure, failure.isFresh {
+        if let failure = flight.failure, failure.isFresh(at: now) {
           stripe.numbers.remembered += 1
           return .remembered(failure.error)
         }
@@ -49,10 +50,11 @@ extension Flights {
   /// Puts a flight into the table that nobody waits for; `nil` if one of that key is there.
   func boardRefresh(_ key: Key, _ hash: UInt64) -> OneFlight? {
     let new = OneFlight(key, hash, isAsync: true, goesOn: true, replaces: true)
+    let now = lrd_cache_now(core)
     var gone: OneFlight?
     let began = stripe(of: hash).withLock { stripe in
       if let flight = stripe.flight(of: key, hash) {
-        if flight.failure?.isFresh ?? (flight.process == new.process) { return false }
+        if flight.failure?.isFresh(at: now) ?? (flight.process == new.process) { return false }
         new.failures = flight.failures
         stripe.remove(flight)
         gone = flight

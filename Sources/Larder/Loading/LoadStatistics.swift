@@ -18,6 +18,8 @@ public struct LoadStatistics: Sendable, Hashable {
   public internal(set) var shared = 0
   /// Callers that got a failure that was remembered.
   public internal(set) var remembered = 0
+  /// Callers that got a value that had expired, because its load had failed.
+  public internal(set) var stale = 0
   /// Loads that were begun to refresh a value.
   public internal(set) var refreshes = 0
   /// Callers that were cancelled while they waited.
@@ -36,6 +38,7 @@ public struct LoadStatistics: Sendable, Hashable {
     time += other.time
     shared += other.shared
     remembered += other.remembered
+    stale += other.stale
     refreshes += other.refreshes
     left += other.left
     cancellations += other.cancellations

@@ -8,7 +8,7 @@
 /// It is a ``Cache`` and a loader. Everything that a cache can do is done through ``cache``: look at
 /// a value without loading it, store one, and above all remove one that has changed. Loads are those
 /// of ``Cache/value(forKey:load:)-(_,(Key)->Value)``, which says how callers share them
-/// and what outdates them; ``LoadingOptions`` adds limits and memory for failures.
+/// and what outdates them; ``LoadingOptions`` adds limits, memory for failures, and refreshes.
 ///
 /// A loader says that a key has no value by throwing ``NoValue``.
 public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -22,6 +22,8 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   let loadAll: (@Sendable ([Key]) async throws -> [Key: Value])?
   let settings: LoadSettings
   let gatherer: Gatherer<Key, Value>?
+  /// The cache's.
+  @usableFromInline let rule: RefreshRule?
 
   /// Creates an empty cache.
   ///
@@ -34,6 +36,7 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   ///   - onRemoval: See ``Cache``.
   ///   - onInsertion: See ``Cache``. Values that are loaded are stored by the loading task.
   ///   - cost: See ``Cache``. Loaded values have no other cost than this or the default.
+  ///   - expiration: See ``Cache``.
   ///   - options: See ``Cache``.
   ///   - loading: How to load.
   ///   - loadAll: Returns the values of several keys, for ``values(forKeys:)`` and for
@@ -46,7 +49,7 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
     name: String = "", shards: Int? = nil, onRemoval: Cache<Key, Value>.RemovalObserver? = nil,
     onInsertion: Cache<Key, Value>.InsertionObserver? = nil,
-    cost: Cache<Key, Value>.CostFunction? = nil,
+    cost: Cache<Key, Value>.CostFunction? = nil, expiration: Expiration = .never,
     options: Cache<Key, Value>.Options = Cache<Key, Value>.Options(),
     loading: LoadingOptions = LoadingOptions(),
     loadAll: (@Sendable ([Key]) async throws -> [Key: Value])? = nil,
@@ -58,10 +61,14 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     gatherer = loading.gathering.map { Gatherer($0) }
     self.load = load
     self.loadAll = loadAll
+    var options = options
+    options.refreshing = loading.refreshing
+    options.grace = loading.staleIfError ?? .zero
     cache = Cache(
       countLimit: countLimit, totalCostLimit: totalCostLimit, policy: policy, name: name,
       shards: shards, onRemoval: onRemoval, onInsertion: onInsertion, cost: cost,
-      options: options, file: file, line: line)
+      expiration: expiration, options: options, file: file, line: line)
+    rule = cache.extras?.refresh
   }
 
   /// Returns the value of a key. If there is none, loads it. See ``value(forKey:)``.
@@ -83,30 +90,41 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     public func value(forKey key: Key) async throws -> Value
   {
     let hash = cache.hasher.hash(key)
-    if let value = cache.value(forKey: key, hash: hash) { return value }
-    return try await loadedValue(key, hash)
+    let value = cache.value(forKey: key, hash: hash) { valueSlowly(key, hash) }
+    if let value { return value }
+    return try await loadedValue(key, hash).value
   }
 
   @usableFromInline @inline(never)
   nonisolated(nonsending)
-    func loadedValue(_ key: Key, _ hash: UInt64) async throws -> Value
+    func loadedValue(_ key: Key, _ hash: UInt64) async throws -> Loaded<Value>
   {
     // The load of a batch is that of others, too.
     let goesOn = settings.goesOn || gatherer != nil
-    return try await cache.loadedValue(key, hash, goesOn: goesOn) { start($0) }
+    do {
+      return Loaded(try await cache.loadedValue(key, hash, goesOn: goesOn) { start($0) })
+    } catch {
+      guard let old = cache.survivor(key, hash, of: error) else { throw error }
+      return old
+    }
   }
 
   /// Begins to load the value of a key anew, unless a load of it is under way. Returns whether it
   /// did.
   ///
   /// Until the load is done, and if it fails, the value that is there serves. The new value replaces
-  /// it, unless the key is written to meanwhile: a value that was inserted stays, and one that was
-  /// removed does not come back. Nobody waits for the load; those who miss join it.
+  /// it, and a loader that throws ``NoValue`` removes it, unless the key is written to meanwhile: a
+  /// value that was inserted stays, and one that was removed does not come back. Nobody waits for
+  /// the load; those who miss join it. ``LoadingOptions/refreshAfter`` makes lookups do this.
   ///
   /// - Complexity: O(1) on average. The load runs in a task of its own.
   @discardableResult
   public func refresh(forKey key: Key) -> Bool {
-    let hash = cache.hasher.hash(key)
+    refresh(key, cache.hasher.hash(key))
+  }
+
+  @usableFromInline @inline(never) @discardableResult
+  func refresh(_ key: Key, _ hash: UInt64) -> Bool {
     guard let flight = cache.allFlights().boardRefresh(key, hash) else { return false }
     start(flight)
     return true

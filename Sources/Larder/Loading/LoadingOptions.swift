@@ -20,16 +20,58 @@ public struct LoadingOptions: Sendable {
   /// `loadAll`, which the cache must have; `nil` if not. Such loads go on without their callers.
   public var gathering: Gathering?
 
-  /// Creates options. By default nothing is remembered, limited or gathered.
+  /// The age from which a value is loaded anew while it serves; `nil` for none. Must be positive.
+  ///
+  /// The first lookup through the ``LoadingCache`` that finds a value of that age gets it at once, and
+  /// begins a load, as ``LoadingCache/refresh(forKey:)`` does. If that fails, the value serves until
+  /// it expires, and a lookup begins the next load when as much time has passed again. Lookups may
+  /// take note of the age some two milliseconds late. Values need no lifetime for this. An entry
+  /// takes 24 bytes more, 8 if it can expire anyway.
+  public var refreshAfter: Duration?
+
+  /// How long past its deadline a value may serve when its load fails; `nil` for not at all. Must not
+  /// be negative.
+  ///
+  /// Callers of ``LoadingCache/loaded(forKey:)`` are told. The ``LoadingCache/cache`` itself never
+  /// returns an expired value, but it keeps it for that time: it counts in ``Cache/count`` and
+  /// ``Cache/totalCost``, and ``Cache/removeExpired()`` leaves it. It is evicted like any other. A
+  /// removal or an insertion of its key, ``NoValue`` from the loader, ``Cache/removeAll()`` and
+  /// ``Cache/removeAll(where:)`` take it out. The latter does so whatever its closure says, which is
+  /// not asked about what has expired.
+  public var staleIfError: Duration?
+
+  /// How early values are loaded anew before they expire, as a multiple of the time that their load
+  /// took; `nil` for not at all. Must be positive and finite. 1 is a good value; more is earlier.
+  ///
+  /// Each lookup through the ``LoadingCache`` draws by how much more or less; so the hotter a key and
+  /// the slower its load, the earlier it is loaded, seldom by more than ten times its load takes,
+  /// and processes that share a source do not all load at the same moment. The lookup gets its value
+  /// at once. This is XFetch, by Vattani, Chierichetti and Lowenstein (VLDB 2015). Only values that
+  /// were loaded have a load whose time is known. An entry takes 16 bytes more.
+  public var earlyRefresh: Double?
+
+  /// Takes the place of chance in ``earlyRefresh``, for tests: a number above 0, at most 1.
+  package var chance: (@Sendable () -> Double)?
+
+  /// Creates options. By default nothing is remembered, limited, gathered or refreshed.
   public init(
     continuesWithoutCallers: Bool = false, loadLimit: Int = 0, failures: Backoff? = nil,
-    absences: Duration? = nil, gathering: Gathering? = nil
+    absences: Duration? = nil, gathering: Gathering? = nil, refreshAfter: Duration? = nil,
+    staleIfError: Duration? = nil, earlyRefresh: Double? = nil
   ) {
     self.continuesWithoutCallers = continuesWithoutCallers
     self.loadLimit = loadLimit
     self.failures = failures
     self.absences = absences
     self.gathering = gathering
+    self.refreshAfter = refreshAfter
+    self.staleIfError = staleIfError
+    self.earlyRefresh = earlyRefresh
+  }
+
+  var refreshing: Refreshing? {
+    if refreshAfter == nil && earlyRefresh == nil { return nil }
+    return Refreshing(after: refreshAfter, beta: earlyRefresh ?? 0, chance: chance)
   }
 
   /// How long the first caller waits for others.
@@ -90,6 +132,12 @@ public struct LoadingOptions: Sendable {
       check(gathering.most > 0, "most must be positive")
       check(gathering.delay >= .zero, "delay must not be negative")
     }
+    if let refreshAfter { check(refreshAfter > .zero, "refreshAfter must be positive") }
+    if let staleIfError { check(staleIfError >= .zero, "staleIfError must not be negative") }
+    if let earlyRefresh {
+      check(!earlyRefresh.isNaN, "earlyRefresh must be a number")
+      check(earlyRefresh > 0 && earlyRefresh.isFinite, "earlyRefresh must be positive and finite")
+    }
     guard let failures else { return }
     check(failures.first > .zero, "a backoff must be positive")
     check(failures.longest >= failures.first, "a backoff's longest must not be below its first")
@@ -103,48 +151,4 @@ public struct LoadingOptions: Sendable {
 /// remembered.
 public struct NoValue: Error, Hashable {
   public init() {}
-}
-
-/// A failure that callers get instead of a load, for a time.
-struct RememberedFailure {
-  let error: any Error
-  let until: ContinuousClock.Instant
-  /// The failures in a row; an absence is none.
-  let failures: Int
-
-  var isFresh: Bool { ContinuousClock.now < until }
-
-  /// How a failure is remembered; `nil` if it is not. `earlier`: the failures in a row before it.
-  init?(_ error: any Error, after earlier: Int, with options: LoadingOptions) {
-    // These say something of the callers, not of the key.
-    if error is CancellationError || error is LoadCycle { return nil }
-    let delay: Duration
-    if error is NoValue {
-      guard let absences = options.absences else { return nil }
-      failures = 0
-      delay = absences
-    } else {
-      guard let backoff = options.failures else { return nil }
-      failures = earlier + 1
-      delay = backoff.delay(afterFailures: failures, chance: .random(in: 0...1))
-    }
-    self.error = error
-    until = .now + delay
-  }
-}
-
-/// Under the stripe's lock.
-extension Flights.Stripe {
-  /// The most remembered failures of a stripe.
-  private static var rememberedMost: Int { 1_024 / 16 }
-
-  /// Keeps a flight whose failure is remembered. Returns one that is forgotten for it.
-  mutating func remember(_ flight: Flight<Key, Value>) -> Flight<Key, Value>? {
-    remembered.append(flight)
-    guard remembered.count > Self.rememberedMost else { return nil }
-    let oldest = remembered.removeFirst()
-    guard contains(oldest) else { return nil }
-    remove(oldest)
-    return oldest
-  }
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_refresh.h — when the value of an entry is to be made anew while it still serves, for the
+ * layer above. Caches that ask for it keep these words in their entries, where that layer says.
+ *
+ *   at      the tick from which the value is old
+ *   time    the ticks that it took to make the value; only where the layer above says so
+ *
+ * A hit *claims* the making anew: of all that find a word due, one succeeds. `at` is then later by
+ * some time, so that the next one can claim if nothing has come of it. `time` can be claimed once.
+ *
+ * GUARD: written before the entry is published, then by hits, who hold it by a hazard, and under the
+ * shard's lock. All relaxed: the words order nothing but claims. */
+#pragma once
+
+#include "lrd_lookup.h"
+
+#pragma clang assume_nonnull begin
+
+typedef struct lrd_refresh {
+  _Atomic(uint64_t) at;
+  _Atomic(uint64_t) time;
+} lrd_refresh;
+
+/// The words of an entry that is about to be published. `time` 0: not known. `timed`: it has room.
+static inline void lrd_refresh_open(void *words, uint64_t at, bool timed, uint64_t time) {
+  lrd_refresh *refresh = words;
+  LRD_STORE(&refresh->at, at);
+  if (timed) LRD_STORE(&refresh->time, time);
+}
+
+/// Claims `at` if it has come; it is then `later`.
+LRD_INLINE bool lrd_refresh_claim(void *words, uint64_t now, uint64_t later) LRD_NONBLOCKING {
+  lrd_refresh *refresh = words;
+  uint64_t at = LRD_LOAD(&refresh->at);
+  if (LRD_LIKELY(now < at)) return false;
+  return atomic_compare_exchange_strong_explicit(&refresh->at, &at, later, memory_order_relaxed,
+                                                 memory_order_relaxed);
+}
+
+/// What `time` is; 0 if that is not known, or was claimed.
+LRD_INLINE uint64_t lrd_refresh_time(void *words) LRD_NONBLOCKING {
+  return LRD_LOAD(&((lrd_refresh *)words)->time);
+}
+
+/// Claims `time`, found before.
+static inline bool lrd_refresh_claim_early(void *words, uint64_t time) {
+  return atomic_compare_exchange_strong_explicit(&((lrd_refresh *)words)->time, &time, 0,
+                                                 memory_order_relaxed, memory_order_relaxed);
+}
+
+/// The tick at which an entry expires if nobody uses it; LRD_FOREVER or later if it does not.
+static inline uint64_t lrd_refresh_deadline(lrd_cache *cache, const lrd_entry *entry) {
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  uint64_t hard = LRD_LOAD(lrd_entry_hard(&cache->pool, entry));
+  return lrd_word_deadline(word < hard ? word : hard);
+}
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+
+/// Values that have expired and may serve when loading fails.
+///
+/// They stay where they are: in the table, for the *grace* of the cache (`lrd_wheel.h`), where every
+/// lookup takes them for absent. Only a load that has failed asks for them, under the shard's lock. So
+/// whatever removes or replaces a key takes its expired value out, too, and the rule that no value
+/// comes back after a removal needs no other argument.
+extension Cache {
+  /// The value of a key whose load has failed, if there is one that may serve. It is not stale if
+  /// somebody has stored it meanwhile.
+  func survivor(_ key: Key, _ hash: UInt64, of error: any Error) -> Loaded<Value>? {
+    // These say something of the value or the callers, not of the source.
+    if error is NoValue || error is LoadCycle || error is CancellationError { return nil }
+    guard lrd_cache_has_grace(core) else { return nil }
+    let shard = lrd_cache_shard(core, hash)
+    var isStale = false
+    lrd_shard_enter(core, nil, shard)
+    var value: Value?
+    if let entry = findLocked(key, hash, shard), lrd_entry_is_in_grace_locked(shard, entry) {
+      isStale = lrd_entry_is_expired_locked(core, shard, entry)
+      value = entry.value(of: Layout.self).pointee
+    }
+    lrd_shard_leave(core, shard)
+    if isStale { allFlights().count(hash) { $0.stale += 1 } }
+    return value.map { Loaded(value: $0, failure: isStale ? error : nil) }
+  }
+
+  /// Sees to it that an expired value of a key never serves.
+  func forgetExpired(_ key: Key) {
+    guard lrd_cache_has_grace(core) else { return }
+    let hash = hasher.hash(key)
+    evict(lrd_cache_shard(core, hash), LRD_REMOVED_EXPIRED) { shard in
+      guard let entry = findLocked(key, hash, shard),
+        lrd_entry_is_expired_locked(core, shard, entry)
+      else { return nil }
+      return entry
+    }
+  }
+
+  /// The same for all keys.
+  func forgetAllExpired() {
+    guard lrd_cache_has_grace(core) else { return }
+    var walk = Walk(self)
+    while !walk.isDone { walk.visitSlice(expired: true) { _ in LRD_REMOVED_EXPIRED } }
+  }
+
+  /// Removes the value of a key that turned out to have none, unless the flight that found that is
+  /// outdated: that of a refresh, and one that has expired.
+  func removeAbsent(_ flight: Flight<Key, Value>) {
+    guard flight.replaces || lrd_cache_has_grace(core) else { return }
+    evict(lrd_cache_shard(core, flight.hash), LRD_REMOVED_BY_CALL) { shard in
+      guard flight.isCurrent, let entry = findLocked(flight.key, flight.hash, shard),
+        flight.replaces || lrd_entry_is_expired_locked(core, shard, entry)
+      else { return nil }
+      return entry
+    }
+  }
+}
+
+/// What a ``LoadingCache`` has for a key, and how good it is.
+public struct Loaded<Value: Sendable>: Sendable {
+  /// The value.
+  public let value: Value
+
+  /// Why the value could not be loaded anew after it had expired; `nil` if it has not.
+  public let failure: (any Error)?
+
+  /// Whether the value has expired, and serves only because it cannot be loaded
+  /// (``LoadingOptions/staleIfError``).
+  public var isStale: Bool { failure != nil }
+}
+
+extension LoadingCache {
+  /// Returns the value of a key, and tells whether it is stale. Otherwise like ``value(forKey:)``.
+  ///
+  ///     let page = try await pages.loaded(forKey: url)
+  ///     if page.isStale { response.headers["Warning"] = "110" }
+  @inlinable
+  nonisolated(nonsending)
+    public func loaded(forKey key: Key) async throws -> Loaded<Value>
+  {
+    let hash = cache.hasher.hash(key)
+    let value = cache.value(forKey: key, hash: hash) { valueSlowly(key, hash) }
+    if let value { return Loaded(value) }
+    return try await loadedValue(key, hash)
+  }
+}
+
+extension Loaded {
+  @usableFromInline init(_ value: Value) {
+    self.init(value: value, failure: nil)
+  }
+}
