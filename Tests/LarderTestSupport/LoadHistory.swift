@@ -26,6 +26,10 @@ public struct LoadHistory: Sendable {
   public var waits: [Call] = []
   /// Calls that never returned.
   public var unfinished = 0
+  /// Moves of the clock, by one each.
+  public var moves: [(began: UInt64, ended: UInt64)] = []
+  /// After how many moves a value has expired; `nil` for never.
+  public var lifetime: Int?
 
   public init() {}
 
@@ -34,6 +38,8 @@ public struct LoadHistory: Sendable {
     loads += other.loads
     waits += other.waits
     unfinished += other.unfinished
+    moves += other.moves
+    lifetime = lifetime ?? other.lifetime
   }
 
   public enum Fault: Sendable, Equatable {
@@ -42,6 +48,8 @@ public struct LoadHistory: Sendable {
     /// A call that began after a write had returned has a value whose load, or insertion, came
     /// before the write.
     case stale(key: Int)
+    /// A call returned a value that had expired before the call began.
+    case expired(key: Int)
     /// Two loads of a key at once, with no write that parts them.
     case loadsAtOnce(key: Int)
     /// The calls of a key have no legal order, even if loads store whenever they like.
@@ -59,6 +67,7 @@ public struct LoadHistory: Sendable {
       let writes = calls.filter(\.isWrite).sorted { $0.began < $1.began }
       if Self.overlap(loads, writes) { return .loadsAtOnce(key: key) }
       if Self.isStale(calls, loads, writes) { return .stale(key: key) }
+      if isExpired(calls, loads) { return .expired(key: key) }
       // A load stores at some moment of the call that runs it, as if another thread did. It may find
       // that it must not. Nobody can tell unless its value was seen, and then it was in order until
       // a write came.
@@ -95,6 +104,24 @@ public struct LoadHistory: Sendable {
     return calls.contains { call in
       guard let origin = call.valueRead.flatMap({ origins[$0] }) else { return false }
       return writes.contains { origin < $0.began && $0.ended < call.began }
+    }
+  }
+
+  /// A value was stored before the call that stored it had returned, so when the clock showed at most
+  /// the moves that had begun by then. A call looks at the clock after it has begun, so when that
+  /// shows at least the moves that had ended by then.
+  private func isExpired(_ calls: [Call], _ loads: [Load]) -> Bool {
+    guard let lifetime else { return false }
+    let began = moves.map(\.began).sorted()
+    let ended = moves.map(\.ended).sorted()
+    var latest: [Int: Int] = [:]
+    for load in loads { latest[load.value] = began.count { $0 < load.call.ended } }
+    for case (.write(let value, _), let end) in calls.map({ ($0.kind, $0.ended) }) {
+      latest[value] = began.count { $0 < end }
+    }
+    return calls.contains { call in
+      guard let written = call.valueRead.flatMap({ latest[$0] }) else { return false }
+      return ended.count { $0 < call.began } >= written + lifetime
     }
   }
 

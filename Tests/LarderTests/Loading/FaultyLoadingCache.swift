@@ -17,6 +17,8 @@ final class FaultyLoadingCache: Sendable {
     case removalMissesFlight
     /// A removal of all keys does not look for flights.
     case removeAllMissesFlights
+    /// Nobody looks at deadlines.
+    case returnsExpired
   }
 
   private final class Flight: @unchecked Sendable {
@@ -27,8 +29,16 @@ final class FaultyLoadingCache: Sendable {
   }
 
   private struct State {
-    var values: [Int: Int] = [:]
+    /// With the time of their storing.
+    var stored: [Int: (value: Int, at: Int)] = [:]
+    var now = 0
     var flights: [Int: Flight] = [:]
+  }
+
+  /// What is stored and has not expired.
+  private func value(of key: Int, _ state: State) -> Int? {
+    guard let (value, at) = state.stored[key] else { return nil }
+    return fault == .returnsExpired || state.now - at < LoadSubject.lifetime ? value : nil
   }
 
   private let fault: Fault
@@ -38,14 +48,16 @@ final class FaultyLoadingCache: Sendable {
 
   var subject: LoadSubject {
     LoadSubject(
-      load: load, read: { key in self.state.withLock { $0.values[key] } },
+      load: load, read: { key in self.state.withLock { self.value(of: key, $0) } },
       insert: { key, value in self.write(key, value) }, remove: { self.write($0, nil) },
-      removeAll: removeAll, evict: {}, refresh: { self.fly($0, Flight(), $1, refreshes: true) })
+      removeAll: removeAll, evict: {},
+      move: { self.state.withLock { $0.now += 1 } },
+      refresh: { self.fly($0, Flight(), $1, refreshes: true) })
   }
 
   private func load(_ key: Int, _ loader: (Int) -> Int) -> Int? {
     let (value, flight, joins) = state.withLock { state -> (Int?, Flight, Bool) in
-      if let value = state.values[key] { return (value, Flight(), false) }
+      if let value = self.value(of: key, state) { return (value, Flight(), false) }
       if let flight = state.flights[key], fault != .loadsAtOnce {
         flight.waiters += 1
         // The fault: nobody will wake this one. It does not wait, so that the test ends.
@@ -79,7 +91,7 @@ final class FaultyLoadingCache: Sendable {
       flight.value = value
       let ignores = fault == .storesAfterRemoval || (fault == .staleRefresh && refreshes)
       if !flight.isOutdated || ignores {
-        if refreshes || state.values[key] == nil { state.values[key] = value }
+        if refreshes || self.value(of: key, state) == nil { state.stored[key] = (value, state.now) }
       }
       if state.flights[key] === flight { state.flights[key] = nil }
     }
@@ -90,8 +102,8 @@ final class FaultyLoadingCache: Sendable {
     state.withLock { state in
       state.flights[key]?.isOutdated = true
       if fault != .removalMissesFlight { state.flights[key] = nil }
-      let old = state.values[key]
-      state.values[key] = value
+      let old = self.value(of: key, state)
+      state.stored[key] = value.map { ($0, state.now) }
       return old
     }
   }
@@ -102,7 +114,7 @@ final class FaultyLoadingCache: Sendable {
         for flight in state.flights.values { flight.isOutdated = true }
         state.flights = [:]
       }
-      state.values = [:]
+      state.stored = [:]
     }
   }
 }

@@ -3,7 +3,7 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// What threads saw while they loaded, wrote and evicted must have an order in which no load comes
+/// What threads saw while they loaded, wrote, evicted and moved the clock must have an order in which no load comes
 /// back over a write.
 @Suite("Histories of loads", .timeLimit(.minutes(20)), .serialized)
 struct LoadLinearizabilityTests {
@@ -11,11 +11,15 @@ struct LoadLinearizabilityTests {
   func histories(shards: Int) {
     // 8 threads with 200 calls, 320 times, for 1 and for 4 shards: a million calls.
     for round in 0..<Stress.scaled(320, atLeast: 4) {
-      let cache = Cache<Int, Int>(shards: shards)
+      let clock = ManualClock()
+      let cache = Cache<Int, Int>(
+        shards: shards, expiration: .afterWrite(.seconds(LoadSubject.lifetime)),
+        options: .init(clock: .manual(clock)))
       let subject = LoadSubject(
         load: { try! blocking(cache, $0, $1) }, read: { cache.value(forKey: $0) },
         insert: { cache.insert($1, forKey: $0) }, remove: { cache.removeValue(forKey: $0) },
-        removeAll: { cache.removeAll() }, evict: { cache.trim(toCount: 1) }, refresh: nil)
+        removeAll: { cache.removeAll() }, evict: { cache.trim(toCount: 1) },
+        move: { clock.advance(by: .seconds(1)) }, refresh: nil)
       let history = subject.record(round: round, threads: 8, calls: 200)
       let fault = history.fault()
       #expect(fault == nil, "round \(round)")
@@ -33,12 +37,30 @@ struct LoadLinearizabilityTests {
     }.first { found in
       switch (fault, found) {
       case (.none, _), (.lostWaiter, .lostWaiter), (.loadsAtOnce, .loadsAtOnce): true
-      case (.lostWaiter, _), (.loadsAtOnce, _): false
+      case (.returnsExpired, .expired): true
+      case (.lostWaiter, _), (.loadsAtOnce, _), (.returnsExpired, _): false
       case (_, .stale): true
       case (_, _): false
       }
     }
     #expect((found == nil) == (fault == .none), "\(String(describing: found))")
+  }
+
+  @Test("A value is found until its time is over for certain, not longer")
+  func expiry() {
+    func fault(readAt moment: UInt64) -> LoadHistory.Fault? {
+      var history = LoadHistory()
+      history.lifetime = 2
+      // The first move may come before the value is stored.
+      history.moves = [(3, 6), (10, 11), (12, 15), (20, 21)]
+      history.calls = [
+        Call(key: 0, kind: .write(7, replaced: nil), thread: 0, began: 2, ended: 5),
+        Call(key: 0, kind: .read(7), thread: 1, began: moment, ended: 30),
+      ]
+      return history.fault()
+    }
+    #expect(fault(readAt: 14) == nil)
+    #expect(fault(readAt: 16) == .expired(key: 0))
   }
 
   @Test("Who joins a flight gets its value after an eviction, but not after a write")
@@ -68,15 +90,19 @@ struct LoadSubject: Sendable {
   let remove: @Sendable (Int) -> Int?
   let removeAll: @Sendable () -> Void
   let evict: @Sendable () -> Void
+  let move: @Sendable () -> Void
   let refresh: (@Sendable (Int, (Int) -> Int) -> Void)?
 
   static let keys = 4
+  /// Moves of the clock.
+  static let lifetime = 3
 
   func record(round: Int, threads: Int, calls count: Int) -> LoadHistory {
     let all = Protected(LoadHistory())
     onThreads(threads) { thread in
       var random = SplitMix64(seed: UInt64(round * 100 + thread))
       var history = LoadHistory()
+      history.lifetime = Self.lifetime
       var recorder = HistoryRecorder(thread: thread, capacity: count)
       for number in 0..<count {
         let key = random.below(Self.keys)
@@ -107,7 +133,14 @@ struct LoadSubject: Sendable {
             return .write(value, replaced: nil)
           }
         case 15..<18: recorder.record(key) { .remove(remove(key)) }
-        case 18: refresh == nil ? evict() : refresh!(key, loader)
+        case 18:
+          if random.below(2) == 0 {
+            let began = Clock.now
+            move()
+            history.moves.append((began, Clock.now))
+          } else {
+            refresh == nil ? evict() : refresh!(key, loader)
+          }
         default:
           let began = Clock.now
           removeAll()
