@@ -72,17 +72,25 @@ struct EarlyRefreshTests {
     while cache.cache.flightCount > 0 || cache.cache.countedFlights > 0 { await Task.yield() }
   }
 
-  @Test("One early load for a value; inserted values and endless ones have none")
+  @Test("One early load for a value, though it fails; inserted values and endless ones have none")
   func once() async throws {
-    let subject = subject(beta: 1, chance: 0.006737)
+    var loading = LoadingOptions(earlyRefresh: 1)
+    loading.chance = { 0.006737 }
+    let subject = Subject(loading, expiration: .afterWrite(.seconds(100))) { number, clock in
+      if number > 1 { throw RefreshTests.Broken() }
+      clock.advance(by: .seconds(2))
+      return number
+    }
     let cache = subject.cache
     #expect(try await cache[1] == 1)
     cache.cache[2] = 5
     cache.cache.insert(6, forKey: 3, expiresAfter: .seconds(1_000_000_000_000))
     subject.clock.advance(by: .seconds(95))
-    for _ in 0..<5 { for key in 1...3 { _ = try await cache[key] } }
-    #expect(cache.statistics.refreshes == 1)
-    await subject.settle()
+    for _ in 0..<5 {
+      for key in 1...3 { #expect(try await cache[key] == [1, 5, 6][key - 1]) }
+      await subject.settle()
+    }
+    #expect(cache.statistics.refreshes == 1 && cache.statistics.failures == 1)
     cache.cache.checkInvariants()
   }
 
