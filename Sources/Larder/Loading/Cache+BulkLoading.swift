@@ -130,7 +130,7 @@ extension LoadingCache {
   /// Returns the values of several keys, and loads those that are missing: in one call if the cache
   /// was created with `loadAll`, otherwise key by key, all at once.
   ///
-  /// Each key has its own result. See ``Cache/values(forKeys:load:)-([Key],_)``.
+  /// Each key has its own result. See ``Cache/values(forKeys:load:)-(_,([Key])->[Key:Value])``.
   ///
   /// - Complexity: O(`keys.count`) on average, plus the loads.
   nonisolated(nonsending)
