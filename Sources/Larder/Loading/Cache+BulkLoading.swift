@@ -92,20 +92,22 @@ extension Cache {
     isNested: Bool
   ) {
     let bulk = LoadNode()
+    let limiter = isNested ? nil : settings.limiter
     var begun: [Flight<Key, Value>] = []
     for flight in flights {
       if let value = begin(flight) {
         allFlights().land(flight, .loaded(value), remembering: nil)
       } else {
         LoadGraph.join(flight, to: bulk)
+        allFlights().setLimiter(limiter, of: flight)
         begun.append(flight)
       }
     }
     if begun.isEmpty { return }
     let task = LoadNode.$running.withValue(bulk) {
       Task { [self, begun] in
-        if !isNested { await settings.limiter?.enter() }
-        defer { if !isNested { settings.limiter?.leave() } }
+        let hasTurn = await limiter?.enter(for: begun) ?? false
+        defer { if hasTurn { limiter?.leave() } }
         let start = lrd_cache_now(core)
         let results: Result<[Key: Value], any Error>
         do { results = .success(try await load(begun.map(\.key))) } catch {

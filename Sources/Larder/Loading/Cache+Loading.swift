@@ -174,11 +174,12 @@ extension Cache {
     if let value = begin(flight) {
       return allFlights().land(flight, .loaded(value), remembering: nil)
     }
-    let isNested = LoadNode.running != nil
+    let limiter = LoadNode.running == nil ? settings.limiter : nil
+    allFlights().setLimiter(limiter, of: flight)
     let task = LoadNode.$running.withValue(flight) {
       Task { [self] in
-        if !isNested { await settings.limiter?.enter() }
-        defer { if !isNested { settings.limiter?.leave() } }
+        let hasTurn = await limiter?.enter(for: [flight]) ?? false
+        defer { if hasTurn { limiter?.leave() } }
         let start = lrd_cache_now(core)
         let result: Result<Value, any Error>
         do { result = .success(try await load(flight.key)) } catch { result = .failure(error) }

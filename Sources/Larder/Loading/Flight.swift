@@ -47,6 +47,8 @@ final class Flight<Key: Hashable & Sendable, Value: Sendable>: LoadNode, @unchec
   /// Callers that have not left.
   var callers = 0
   var task: Task<Void, Never>?
+  /// Where the load waits for its turn, or may come to.
+  var limiter: LoadLimiter?
   var priority: TaskPriority?
   var isAbandoned = false
   /// Set when the load has failed and the failure is remembered.

@@ -44,7 +44,20 @@ extension Flights {
       return .began(new, isAsync ? waiter : nil)
     }
     if let gone { end(gone) }
+    if case .joined(let flight, _) = boarding, LoadNode.running != nil { need(flight) }
     return boarding
+  }
+
+  /// Notes that a load waits for a flight, which must not wait for the turn of that load.
+  private func need(_ flight: OneFlight) {
+    flight.need()
+    stripe(of: flight.hash).withLock { _ in flight.limiter }?.admitNeeded()
+  }
+
+  /// Tells a flight that is about to start where it may have to wait for its turn.
+  func setLimiter(_ limiter: LoadLimiter?, of flight: OneFlight) {
+    guard let limiter else { return }
+    stripe(of: flight.hash).withLock { _ in flight.limiter = limiter }
   }
 
   /// Puts a flight into the table that nobody waits for; `nil` if one of that key is there.
@@ -159,34 +172,5 @@ extension Flights {
   /// Counts something.
   func count(_ hash: UInt64, _ change: (inout LoadStatistics) -> Void) {
     stripe(of: hash).withLock { change(&$0.numbers) }
-  }
-}
-
-extension Task where Success == Void, Failure == Never {
-  func hurry(to priority: TaskPriority) {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      escalatePriority(to: priority)
-    }
-  }
-}
-
-/// Runs `body`, and tells `handle` if the calling task has become more urgent than it was made, and
-/// when it becomes so meanwhile.
-nonisolated(nonsending)
-  private func withEscalation<Result: Sendable>(
-    _ handle: @escaping @Sendable (TaskPriority) -> Void,
-    of body: nonisolated(nonsending) () async -> Result
-  ) async -> Result
-{
-  if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-    await withTaskPriorityEscalationHandler {
-      // Nobody tells the handler of what was before it.
-      if let base = Task.basePriority, Task.currentPriority > base { handle(Task.currentPriority) }
-      return await body()
-    } onPriorityEscalated: {
-      handle($1)
-    }
-  } else {
-    await body()
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
 
 /// Thrown by a load that asks for a key whose load waits for it.
 ///
@@ -22,6 +23,13 @@ class LoadNode: @unchecked Sendable {
 
   /// What this load waits for, as often as it does.
   fileprivate var awaited: [LoadNode] = []
+
+  private let needed = Atomic(false)
+
+  /// Whether a load waits for this one. See `LoadLimiter`.
+  var isNeeded: Bool { needed.load(ordering: .relaxed) }
+
+  func need() { needed.store(true, ordering: .relaxed) }
 
   /// `nil` for what loads several keys.
   var nodeKey: (any Hashable & Sendable)? { nil }

@@ -6,7 +6,8 @@ public struct LoadingOptions: Sendable {
   public var continuesWithoutCallers: Bool
 
   /// The most loads at once; 0 for no limit. Others wait their turn, first come first served. Loads
-  /// that a loader asks for do not wait: they are part of the load that asks. Must not be negative.
+  /// that a loader asks for do not wait, nor do those that it comes to wait for: they are part of
+  /// the load that asks. Must not be negative.
   public var loadLimit: Int
 
   /// How long a failure is remembered; `nil` for not at all.

@@ -212,6 +212,35 @@ struct LoadingCacheTests {
     #expect(cache.statistics.loads == 80)
   }
 
+  @Test("A load may wait for one that waits for its turn", arguments: [true, false])
+  func limitAndJoin(together: Bool) async throws {
+    let home = Protected<LoadingCache<Int, Int>?>(nil)
+    let load = { @Sendable (key: Int) async throws -> Int in
+      guard key == 1 else { return key }
+      let cache = home.withLock { $0! }
+      // The other one is in the table, and has no turn.
+      while cache.cache.flightCount < 2 { await Task.yield() }
+      for _ in 0..<20 { await Task.yield() }
+      return try await cache[2]
+    }
+    let loadAll = { @Sendable (keys: [Int]) async throws -> [Int: Int] in
+      var values: [Int: Int] = [:]
+      for key in keys { values[key] = try await load(key) }
+      return values
+    }
+    let cache = LoadingCache<Int, Int>(
+      loading: LoadingOptions(loadLimit: 1), loadAll: together ? loadAll : nil, load: load)
+    home.withLock { $0 = cache }
+    async let one = cache.values(forKeys: [1])
+    while cache.cache.flightCount == 0 { await Task.yield() }
+    async let two = cache.values(forKeys: [2])
+    let values = try await [one[1]!.get(), two[2]!.get()]
+    #expect(values == [2, 2])
+    // The turns are right afterwards.
+    for key in 10..<13 { #expect(try await cache[key] == key) }
+    home.withLock { $0 = nil }
+  }
+
   @Test(
     "Options that make no sense end the process",
     arguments: ["limit", "absences", "first", "longest", "jitter", "most", "delay", "loadAll"])
