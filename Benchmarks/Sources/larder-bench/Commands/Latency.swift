@@ -14,6 +14,8 @@ struct Latency: Command {
 
       --deadlines N          instead: operations on other entries of a Larder cache, on the given
                              threads, while N entries expire at one moment
+      --refreshes N          instead: reads of N hot keys through a cache that loads them, on the
+                             given threads, while all of them are loaded anew all the time
       --rate N               operations a second over all threads, from 100 to 1000000000
     \(SideBySide.help)
     \(Method.help)
@@ -22,13 +24,16 @@ struct Latency: Command {
   private let sideBySide: SideBySide
   private let rate: Double
   private let deadlines: Int?
+  private let refreshes: Int?
 
   init(_ words: some Sequence<String>) throws {
     let arguments = try Method.arguments(
-      words, of: Self.name, options: SideBySide.options.union(["--rate", "--deadlines"]))
+      words, of: Self.name,
+      options: SideBySide.options.union(["--rate", "--deadlines", "--refreshes"]))
     sideBySide = try SideBySide(arguments)
     rate = arguments.has("--rate") ? try arguments.rate() : 0
     deadlines = try arguments.optionalPositiveInteger("--deadlines")
+    refreshes = try arguments.optionalPositiveInteger("--refreshes")
     if sideBySide.plan.implementations.contains(where: { $0.name == "larder-batch" }) {
       throw Failure("larder-batch looks up many keys at once, so it times no single lookup")
     }
@@ -39,6 +44,12 @@ struct Latency: Command {
     if let deadlines {
       for threads in sideBySide.plan.threads {
         try Collapse(entries: deadlines, threads: threads).run(&results)
+      }
+      return true
+    }
+    if let refreshes {
+      for threads in sideBySide.plan.threads {
+        try Refreshes(keys: refreshes, threads: threads).run(&results)
       }
       return true
     }
