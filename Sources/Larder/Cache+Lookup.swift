@@ -16,20 +16,14 @@ extension Cache {
 
   @inlinable @inline(__always)
   func value(forKey key: Key, hash: UInt64) -> Value? {
-    value(forKey: key, hash: hash) { valueSlowly(key, hash) }
-  }
-
-  /// The same with another way for what is not on the inlined path.
-  @inlinable @inline(__always)
-  func value(forKey key: Key, hash: UInt64, slowly: () -> Value?) -> Value? {
-    guard let lane = lrd_lane_current(core) else { return slowly() }
+    guard let lane = lrd_lane_current(core) else { return valueSlowly(key, hash) }
     guard let entry = find(hash, lane) else {
       lrd_miss(core, lane, hash)
       return nil
     }
     guard matches(entry, key, hash, lane) else {
       lrd_loan_end(lane)
-      return slowly()
+      return valueSlowly(key, hash)
     }
     let value = entry.value(of: Layout.self).pointee
     lrd_hit(core, lane, entry, hash)

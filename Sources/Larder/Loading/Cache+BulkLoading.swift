@@ -139,7 +139,7 @@ extension LoadingCache {
     public func values(forKeys keys: [Key]) async -> [Key: Result<Value, any Error>]
   {
     let results = await cache.loadedValues(forKeys: keys) { key, hash in
-      cache.value(forKey: key, hash: hash) { valueSlowly(key, hash) }
+      found(key, hash)
     } _: { flights in
       if let loadAll {
         cache.startTogether(

@@ -82,8 +82,7 @@ extension LoadingCache {
     public func loaded(forKey key: Key) async throws -> Loaded<Value>
   {
     let hash = cache.hasher.hash(key)
-    let value = cache.value(forKey: key, hash: hash) { valueSlowly(key, hash) }
-    if let value { return Loaded(value) }
+    if let value = found(key, hash) { return Loaded(value) }
     return try await loadedValue(key, hash)
   }
 }

@@ -90,8 +90,7 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     public func value(forKey key: Key) async throws -> Value
   {
     let hash = cache.hasher.hash(key)
-    let value = cache.value(forKey: key, hash: hash) { valueSlowly(key, hash) }
-    if let value { return value }
+    if let value = found(key, hash) { return value }
     return try await loadedValue(key, hash).value
   }
 
