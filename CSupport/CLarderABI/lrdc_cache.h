@@ -15,6 +15,7 @@
  * FIELDS
  *   magic        &lrdc_here while open: tells handles of this copy of the library from all others
  *   references   acq_rel; whoever gives up the last one frees
+ *   copies       relaxed; read when no entry is left
  *   pins         relaxed to add, by a thread that has a pin, a hazard on the slot, or the shard's
  *                lock; acq_rel to subtract
  *   respond      set by larder_set_pressure_response() (release), read when pressure asks (acquire)
@@ -45,6 +46,7 @@ struct larder_cache {
   bool objects;
   larder_config config;
   _Atomic(lrdc_respond *_Nullable) respond;
+  _Atomic(uint64_t) copies; // of entries, ever made (lrdc_value_share())
   _Alignas(LRD_LINE_PAIR) _Atomic(uint64_t) references;
 };
 

@@ -63,7 +63,15 @@ static void destroy_entry(void *context, lrd_entry *entry, void **batch) {
   lrdc_value_leave(lrdc_value_of(entry));
 }
 
+static void copy_entry(void *context, lrd_entry *copy, lrd_entry *entry) {
+  (void)context;
+  larder_value *value = lrdc_value_of(entry);
+  ((lrdc_slot *)(void *)copy)->value = value;
+  lrdc_value_share(value);
+}
+
 static void release_cache(void *context) {
+  lrdc_value_end_shares(context);
   lrdc_cache_unreference(context);
 }
 
@@ -78,7 +86,7 @@ static lrd_cache *create_core(larder_cache *cache) {
       .entry_alignment = _Alignof(lrdc_slot),
       .references = {.count = LRDC_REFERENCES, .at = {{.offset = offsetof(lrdc_slot, value)}}},
       .observed = config->removed != NULL,
-      .timed = config->expires || config->after_write || config->after_access || config->clock,
+      .timed = config->expires || config->after_write || config->after_access,
       .expiration = lrdc_expiration(config->after_write, config->after_access, config->jitter),
       .clock = (lrd_manual_clock *)(void *)config->clock,
       .hooks = {.context = cache,
@@ -86,7 +94,8 @@ static lrd_cache *create_core(larder_cache *cache) {
                 .show = lrdc_show,
                 .release = release_cache,
                 .ask = lrdc_ask,
-                .is_held = lrdc_is_held},
+                .is_held = lrdc_is_held,
+                .copy = copy_entry},
   };
   return lrd_cache_create(&options);
 }

@@ -18,15 +18,17 @@ static larder_value *find_under_lock(larder_cache *cache, lrd_lane *lane, const 
   return loan->pinned;
 }
 
-/// False when an entry just found has expired. A use of it may give it more time.
-static bool lives(lrd_cache *core, lrd_lane *lane, lrd_entry *entry, bool use) {
-  if (!lrd_cache_is_timed(core)) return true;
+/// False when an entry just found has expired. A use of it may give it more time. `timed`: as the
+/// cache was before the entry was looked for.
+static bool lives(lrd_cache *core, lrd_lane *lane, lrd_entry *entry, bool use, bool timed) {
+  if (!timed) return true;
   return use ? lrd_entry_lives(core, lane, entry) : lrd_entry_lives_still(core, lane, entry);
 }
 
 larder_value *lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool use,
                                lrdc_loan *loan) {
   *loan = (lrdc_loan){0};
+  bool timed = lrd_cache_is_timed(cache->core);
   lrd_lane *lane = lrd_lane_timed(cache->core);
   if (!lane) lane = lrd_lane_attach(cache->core);
   if (!lane) return find_under_lock(cache, NULL, key, use, loan);
@@ -39,7 +41,7 @@ larder_value *lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool us
     lrd_loan_end(lane);
     return find_under_lock(cache, lane, key, use, loan);
   }
-  if (!lives(cache->core, lane, entry, use)) {
+  if (!lives(cache->core, lane, entry, use, timed)) {
     lrd_loan_end(lane);
     if (use) lrd_miss(cache->core, lane, key->hash);
     return NULL;

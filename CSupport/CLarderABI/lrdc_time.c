@@ -33,7 +33,7 @@ static larder_status find_and_grant(larder_cache *cache, const void *data, uint6
   lrdc_key key;
   larder_status status = lrdc_key_read(cache, data, size, &key);
   if (status != LARDER_OK) return status;
-  if (!lrd_cache_is_timed(cache->core)) return LARDER_WRONG_MODE;
+  if (wish.set && !lrd_cache_retrofit(cache->core)) return LARDER_OUT_OF_MEMORY;
   lrd_lane *lane = lrdc_lane(cache);
   lrd_shard *shard = lrd_cache_shard(cache->core, key.hash);
   lrd_shard_enter(cache->core, lane, shard);
@@ -60,7 +60,8 @@ larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
   if (status != LARDER_OK) return status;
   if (!lrdc_jitter_is_good(jitter)) return LARDER_BAD_ARGUMENT;
   lrd_cache *core = cache->core;
-  if (!lrd_cache_is_timed(core) || (after_access && !core->pool.hard)) return LARDER_WRONG_MODE;
+  if (!lrd_cache_retrofit(core)) return LARDER_OUT_OF_MEMORY;
+  if (after_access && !core->pool.hard) return LARDER_WRONG_MODE;
   bool set = lrd_cache_set_expiration(core, lrdc_expiration(after_write, after_access, jitter));
   return set ? LARDER_OK : LARDER_OUT_OF_MEMORY;
 }
@@ -68,7 +69,6 @@ larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
 larder_status larder_remove_expired(larder_cache *cache, uint64_t *removed) {
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
-  if (!lrd_cache_is_timed(cache->core)) return LARDER_WRONG_MODE;
   lrd_lane *lane = lrdc_lane(cache);
   uint64_t count = 0;
   for (bool done = false; !done;) {

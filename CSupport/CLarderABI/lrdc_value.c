@@ -93,6 +93,17 @@ void lrdc_value_leave(larder_value *value) {
   lrdc_value_unpin(value);
 }
 
+void lrdc_value_share(larder_value *value) {
+  atomic_fetch_add_explicit(&value->cache->copies, 1, memory_order_relaxed);
+  lrdc_value_pin(value);
+}
+
+void lrdc_value_end_shares(larder_cache *cache) {
+  // Not the last references: the core still has one.
+  uint64_t copies = atomic_load_explicit(&cache->copies, memory_order_relaxed);
+  atomic_fetch_sub_explicit(&cache->references, copies, memory_order_relaxed);
+}
+
 void lrdc_cache_unreference(larder_cache *cache) {
   if (atomic_fetch_sub_explicit(&cache->references, 1, memory_order_acq_rel) != 1) return;
   void (*release)(void *context) = cache->config.context_release;

@@ -26,6 +26,14 @@ void lrdc_value_unpin(larder_value *value);
 /// Ends the cache's pin: nobody but those who have pins can reach the value any more.
 void lrdc_value_leave(larder_value *value);
 
+/// Another entry of the cache has the value as well: the cache has one more pin, and each entry ends
+/// one. Whichever entry comes first finds the other's pin, and counts an orphan that is none. So
+/// there is a reference too much for each copy, which lrdc_value_end_shares() gives up.
+void lrdc_value_share(larder_value *value);
+
+/// To be called once no entry is left.
+void lrdc_value_end_shares(larder_cache *cache);
+
 /// Takes lrdc_value_make() back: without value_retain the caller still owns what was handed over.
 void lrdc_value_undo(larder_value *value);
 

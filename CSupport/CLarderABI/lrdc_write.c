@@ -36,6 +36,21 @@ static larder_status status_of(lrd_result result) {
   }
 }
 
+/// Moves an entry without room for a deadline into a slot that has it. False without memory.
+static bool refit(writing *write) {
+  lrd_cache *core = write->cache->core;
+  lrd_entry *entry = write->entry;
+  uint64_t cost = lrd_entry_cost(entry);
+  lrd_entry *moved = lrd_slot_take_timed(core, NULL, cost);
+  if (!moved) return false;
+  lrd_entry_describe(moved, write->key.hash, cost);
+  ((lrdc_slot *)(void *)moved)->value = lrdc_value_of(entry);
+  write->entry = moved;
+  // Not to the lane, which would hand it out for the next one.
+  lrd_slot_give(core, NULL, entry);
+  return true;
+}
+
 /// Publishes the entry; on any failure it remains the caller's.
 static larder_status publish(writing *write) {
   lrd_cache *core = write->cache->core;
@@ -63,11 +78,12 @@ static larder_status publish(writing *write) {
     lrd_result result =
         lrd_insertion_finish(core, write->lane, shard, insertion, write->entry, old, hash);
     // Out of the lock: this may be the last pin of what this round has seen.
-    bool failed = result == LRD_AGAIN || result == LRD_OUT_OF_MEMORY;
+    bool failed = result >= LRD_AGAIN || result == LRD_OUT_OF_MEMORY;
     // What has expired since it was looked at was no value.
     bool expired = insertion->expired && result != LRD_REPLACED;
     if ((failed && !insertion->replaced) || expired) drop_old(write);
-    if (result != LRD_AGAIN) return status_of(result);
+    if (result < LRD_AGAIN) return status_of(result);
+    if (result == LRD_UNFIT && !refit(write)) return LARDER_OUT_OF_MEMORY;
     lrd_insertion_begin(core, write->lane, shard, hash);
   }
 }
@@ -79,8 +95,12 @@ static larder_status prepare(writing *write, const void *data, uint64_t size, ui
   larder_value *value;
   larder_status status = lrdc_value_make(cache, &write->key, data, size, cost, &value);
   if (status != LARDER_OK) return status;
-  write->lane = lrdc_lane(cache);
   const uint64_t *lifetime = write->lifetime;
+  if (lifetime && !lrd_cache_retrofit(cache->core)) {
+    lrdc_value_undo(value);
+    return LARDER_OUT_OF_MEMORY;
+  }
+  write->lane = lrdc_lane(cache);
   write->entry = (lifetime ? lrd_slot_take_timed : lrd_slot_take)(cache->core, write->lane, cost);
   if (!write->entry) {
     lrdc_value_undo(value);
@@ -132,7 +152,6 @@ static larder_status check_and_store(larder_cache *cache, const void *key, uint6
       .cache = cache, .only_present = only_present, .wants_old = old != NULL, .lifetime = lifetime};
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
-  if (lifetime && !lrd_cache_is_timed(cache->core)) return LARDER_WRONG_MODE;
   if (!value && value_size && !cache->objects) return LARDER_BAD_ARGUMENT;
   if (value_size > LARDER_VALUE_MOST) return LARDER_TOO_LONG;
   if (cost > LARDER_LIMIT_MOST && cost != LARDER_COST_DEFAULT) return LARDER_OUT_OF_RANGE;

@@ -8,20 +8,27 @@ extension Cache {
   /// When the setter returns, no call finds what has expired by the new value. The cache forgets
   /// the evicted objects of ``Options/secondChances``.
   ///
-  /// The setter traps if entries of this cache cannot expire, see <doc:Expiring>, or if
-  /// ``Expiration/afterAccess`` is given to a cache that was created without: there is no room for it
-  /// in the entries. A cache with a ``ManualClock`` takes any value.
+  /// If the cache was created without anything about time, nobody knows when its entries were
+  /// stored and used. Those that are there when it is first given a lifetime count as stored and
+  /// used then.
+  ///
+  /// The setter traps if ``Expiration/afterAccess`` is given to a cache that was created with
+  /// lifetimes but without that: there is no room for it in the entries. All other caches take any
+  /// value, and so does one with a ``ManualClock``. It also traps if there is no memory for
+  /// deadlines.
   ///
   /// - Complexity: Getting is O(1). Setting is O(*n*), and locks a shard for some 64 entries at a
   ///   time.
   public var expiration: Expiration {
     get { Expiration(core: lrd_cache_expiration(core)) }
     set {
+      if newValue == expiration { return }
+      require(canExpire(), "no memory for lifetimes")
       extras?.secondChance?.willWriteAll()
       defer { extras?.secondChance?.didWriteAll() }
       require(
-        newValue == expiration || lrd_cache_set_expiration(core, newValue.core),
-        "expiration needs a cache created with an expiration, and afterAccess one with afterAccess")
+        lrd_cache_set_expiration(core, newValue.core),
+        "a cache created with lifetimes, but without afterAccess, cannot have that later")
     }
   }
 
@@ -49,12 +56,15 @@ extension Cache {
   ///   - key: The key of the value.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
-  /// - Complexity: O(1) on average. Locks one shard. Traps if entries of this cache cannot expire.
+  /// The first lifetime that a cache is given may take long, see <doc:Expiring#What-it-costs>. If
+  /// there is no memory for it, the value is removed.
+  ///
+  /// - Complexity: O(1) on average. Locks one shard.
   @discardableResult
   public func setLifetime(
     _ lifetime: Duration, forKey key: Key, file: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    requireTimes("setLifetime", file: file, line: line)
+    guard canExpire() else { return removeValue(forKey: key) != nil }
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
     let lifetime = lifetime.lifetime
@@ -83,10 +93,11 @@ extension Cache {
   /// Evicts the entries that were stored longer than `age` ago, used or not. A replacement counts
   /// as newly stored.
   ///
-  /// The cache must be one whose entries can expire, see <doc:Expiring>; only these know when they
-  /// were stored. The call traps otherwise. Of an entry that was given a lifetime of its own the age
-  /// is known to a fiftieth of that only, and it counts from the latest call of `setLifetime`. The
-  /// observer receives ``RemovalCause/trimmed``.
+  /// Of an entry that was given a lifetime of its own the age is known to a fiftieth of that only,
+  /// and it counts from the latest call of `setLifetime`. A cache that was created without anything
+  /// about time knows when its entries were stored only from its first lifetime on, or the first
+  /// call of this member: what was there then counts as stored then. The observer receives
+  /// ``RemovalCause/trimmed``.
   ///
   /// - Parameters:
   ///   - age: The greatest age to keep. Must not be negative.
@@ -95,7 +106,7 @@ extension Cache {
   /// - Complexity: O(*n*). Locks a shard for some 64 entries at a time.
   public func trim(toAge age: Duration, file: StaticString = #fileID, line: UInt = #line) {
     require(age >= .zero, "age must not be negative", file: file, line: line)
-    requireTimes("trim(toAge:)", file: file, line: line)
+    guard canExpire() else { return }
     let core = core
     let most = age.nanoseconds
     var walk = Walk(self)

@@ -84,8 +84,7 @@ extension Cache {
       if let extras, extras.watchesRemovals {
         extras.didLeave(
           key.pointee, hasher.hash(key.pointee), value.pointee, cost,
-          lrd_cache_is_timed(core) ? lrd_entry_timing(core, entry) : lrd_timing(), cause,
-          since: moment)
+          lrd_entry_timing(core, entry), cause, since: moment)
       }
       observer?(key.pointee, value.pointee, cost, cause)
       for other in others { other.observer(self, key.pointee, value.pointee, cost, cause) }

@@ -23,7 +23,7 @@ extension Cache {
     guard let extras, let secondChance = extras.secondChance else { return nil }
     let hash = hasher.hash(key)
     guard var found = secondChance.find(key, hash) else { return nil }
-    if lrd_cache_is_timed(core) && lrd_timing_is_expired(core, found.timing) {
+    if found.isTimed && lrd_timing_is_expired(core, found.timing) {
       secondChance.forget(key, hash, since: found.stamp)
       drop(&found.value)
       return nil
@@ -45,9 +45,9 @@ extension Cache {
     let stamp = found.stamp
     let lane = lrd_lane_attach(core)
     let cost = UInt64(found.cost)
-    let isTimed = lrd_cache_is_timed(core)
+    let isTimed = found.isTimed
     guard
-      let entry = isTimed
+      var entry = isTimed
         ? lrd_slot_take_timed(core, lane, cost) : lrd_slot_take(core, lane, cost)
     else { return found.value }
     entry.key(of: Layout.self).initialize(to: key)
@@ -66,7 +66,7 @@ extension Cache {
     let shard = lrd_cache_shard(core, hash)
     lrd_insertion_begin(core, lane, shard, hash)
     let result = publish(
-      entry, key, hash, shard, lane, &insertion, replaced: &newer,
+      &entry, key, hash, shard, lane, &insertion, replaced: &newer,
       with: &storage)
     let isStored = InsertionOutcome(result).isStored
     if !isStored {

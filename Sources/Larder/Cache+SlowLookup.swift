@@ -8,6 +8,8 @@ extension Cache {
   /// the lock.
   @inlinable @inline(never)
   func valueBySearch(_ key: Key, _ hash: UInt64) -> Value? {
+    // Before the search: what is found later has a deadline if this says so.
+    let isTimed = lrd_cache_is_timed(core)
     guard let lane = lrd_lane_attach(core) else { return valueUnderLock(key, hash, nil) }
     guard let entry = lrd_find_slow(core, lane, hash) else {
       lrd_miss(core, lane, hash)
@@ -17,7 +19,7 @@ extension Cache {
       lrd_loan_end(lane)
       return valueUnderLock(key, hash, lane)
     }
-    guard !lrd_cache_is_timed(core) || lrd_entry_lives(core, lane, entry) else {
+    guard !isTimed || lrd_entry_lives(core, lane, entry) else {
       lrd_loan_end(lane)
       lrd_miss(core, lane, hash)
       return nil
@@ -52,10 +54,11 @@ extension Cache {
   /// Looks up what `peek` leaves, as ``valueBySearch(_:_:)`` does for lookups.
   @usableFromInline @inline(never)
   func peekSlowly(_ key: Key, _ hash: UInt64) -> Value? {
+    let isTimed = lrd_cache_is_timed(core)
     if let lane = lrd_lane_attach(core) {
       guard let entry = lrd_find_slow(core, lane, hash) else { return nil }
       let found = matches(entry, key, hash, lane)
-      let lives = found && livesStill(entry, lane)
+      let lives = found && livesStill(entry, lane, isTimed)
       let value = lives ? entry.value(of: Layout.self).pointee : nil
       lrd_loan_end(lane)
       if found { return value }
@@ -67,18 +70,22 @@ extension Cache {
     return value
   }
 
-  /// Whether an entry just found has not expired. Asking is no use of it.
-  private func livesStill(_ entry: StoredEntry, _ lane: OpaquePointer) -> Bool {
-    !lrd_cache_is_timed(core) || lrd_entry_lives_still(core, lane, entry)
+  /// Whether an entry just found has not expired. Asking is no use of it. `isTimed`: whether entries
+  /// could expire before it was found.
+  private func livesStill(
+    _ entry: StoredEntry, _ lane: OpaquePointer, _ isTimed: Bool
+  ) -> Bool {
+    !isTimed || lrd_entry_lives_still(core, lane, entry)
   }
 
   /// Looks up what `contains` leaves. Copies no value.
   @usableFromInline @inline(never)
   func containsSlowly(_ key: Key, _ hash: UInt64) -> Bool {
+    let isTimed = lrd_cache_is_timed(core)
     if let lane = lrd_lane_attach(core) {
       guard let entry = lrd_find_slow(core, lane, hash) else { return false }
       let found = matches(entry, key, hash, lane)
-      let lives = found && livesStill(entry, lane)
+      let lives = found && livesStill(entry, lane, isTimed)
       lrd_loan_end(lane)
       if found { return lives }
     }

@@ -6,8 +6,8 @@ extension Cache {
   ///
   ///     tokens.insert(token, forKey: user, expiresAfter: .seconds(token.secondsLeft))
   ///
-  /// The cache must be one whose entries can expire, see <doc:Expiring>; otherwise the call traps if
-  /// a lifetime is given.
+  /// The first lifetime that a cache is given takes long if it holds much already and was created
+  /// without anything about time; see <doc:Expiring#What-it-costs>.
   ///
   /// Otherwise like ``insert(_:forKey:cost:file:line:)``.
   ///
@@ -31,17 +31,37 @@ extension Cache {
   ) -> InsertionOutcome {
     require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
     guard let lifetime else { return store(consume value, key, cost, replaced: nil) }
-    requireTimes("expiresAfter", file: file, line: line)
+    guard canExpire() else {
+      refuse(consume value)
+      return .outOfMemory
+    }
     return store(consume value, key, cost, lifetime: lifetime.lifetime)
   }
 
-  /// Stops the process if entries of this cache cannot expire.
+  /// Sees to it that entries can expire, those that are stored and those to come. False without
+  /// memory.
   @usableFromInline
-  func requireTimes(_ what: StaticString, file: StaticString, line: UInt) {
-    if lrd_cache_is_timed(core) { return }
-    fatalError(
-      "\(what) needs a cache whose entries can expire: give it an expiration or Options.lifetime",
-      file: file, line: line)
+  func canExpire() -> Bool {
+    lrd_cache_retrofit(core)
+  }
+
+  /// Moves an entry that is not published yet into a slot that has room for a deadline. False
+  /// without memory. No lock is held.
+  @usableFromInline @inline(never)
+  func refit(
+    _ entry: inout UnsafeMutablePointer<lrd_entry>, _ hash: UInt64,
+    _ storage: UnsafeMutablePointer<Storage>?
+  ) -> Bool {
+    storage?.pointee.endLoan()
+    let cost = lrd_entry_cost(entry)
+    guard let moved = lrd_slot_take_timed(core, nil, cost) else { return false }
+    moved.key(of: Layout.self).moveInitialize(from: entry.key(of: Layout.self), count: 1)
+    moved.value(of: Layout.self).moveInitialize(from: entry.value(of: Layout.self), count: 1)
+    lrd_entry_describe(moved, hash, cost)
+    // Not to the lane, which would hand it out for the next one.
+    lrd_slot_give(core, nil, entry)
+    entry = moved
+    return true
   }
 
   /// Stores an entry with a lifetime of its own.

@@ -161,8 +161,9 @@ extension Cache {
     with storage: UnsafeMutablePointer<Storage>?
   ) -> InsertionOutcome {
     var insertion = lrd_insertion()
+    var entry = entry
     let result = publish(
-      entry, key, hash, shard, lane, &insertion, replaced: replaced, with: storage)
+      &entry, key, hash, shard, lane, &insertion, replaced: replaced, with: storage)
     if result != LRD_INSERTED && result != LRD_REPLACED {
       storage?.pointee.endLoan()
       discard(entry, lane)
@@ -175,11 +176,11 @@ extension Cache {
 
   /// Stores an entry in as many rounds as that takes, and copies the value of the entry it finds
   /// to `replaced`. The result is `LRD_AGAIN` if `storage` gave up: then nothing is stored. The
-  /// shard is locked for the first round.
+  /// shard is locked for the first round. The entry may have to move to another slot.
   @inlinable @inline(__always)
   func publish(
-    _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64, _ shard: OpaquePointer,
-    _ lane: OpaquePointer?, _ insertion: inout lrd_insertion,
+    _ entry: inout UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64,
+    _ shard: OpaquePointer, _ lane: OpaquePointer?, _ insertion: inout lrd_insertion,
     replaced: UnsafeMutablePointer<Value?>?, with storage: UnsafeMutablePointer<Storage>?
   ) -> lrd_result {
     while true {
@@ -195,9 +196,10 @@ extension Cache {
         return LRD_AGAIN
       }
       let result = lrd_insertion_finish(core, lane, shard, &insertion, entry, old, hash)
-      if result != LRD_AGAIN { return result }
+      if result.rawValue < LRD_AGAIN.rawValue { return result }
       // Not under the lock: the copy that this round made may be the last reference.
       if !insertion.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
+      if result == LRD_UNFIT && !refit(&entry, hash, storage) { return LRD_OUT_OF_MEMORY }
       lrd_insertion_begin(core, lane, shard, hash)
     }
   }

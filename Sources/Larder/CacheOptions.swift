@@ -73,7 +73,8 @@ extension Cache {
     /// a cost function. Otherwise each entry stored with a cost takes twice the memory of others.
     package var expectsCosts = false
 
-    /// Whether entries can be given lifetimes, although the cache has none for them.
+    /// Whether entries have room for deadlines from the start, although the cache has no lifetime for
+    /// them.
     package var expectsLifetimes = false
 
     /// The seeds of the hash function, see `KeyHasher`; random if `nil`. Policies know evicted keys
@@ -85,10 +86,8 @@ extension Cache {
     var refreshing: Refreshing?
     var grace = Duration.zero
 
-    /// Whether entries can expire in a cache with these options and no expiration of its own.
-    var expire: Bool {
-      lifetime != nil || clock.manualClock != nil || expectsLifetimes || refreshing != nil
-    }
+    /// Whether entries have that room in a cache with these options and no expiration of its own.
+    var expire: Bool { lifetime != nil || expectsLifetimes || refreshing != nil }
 
     var secondChanceCount = 0
     var makeSecondChance: (@Sendable (Releaser<Value>?) -> SecondChance<Key, Value>)?

@@ -3,8 +3,9 @@ import CLarder
 import Synchronization
 
 /// Does the core's work on keys and values when no call of a typed cache is on the stack: on the
-/// background thread, under memory pressure, and when a cache is closed. Shows the entries that
-/// leave there. The core holds one reference to it until the cache's memory is freed.
+/// background thread, under memory pressure, when a cache is first given a lifetime, and when one is
+/// closed. Shows the entries that leave there. The core holds one reference to it until the cache's
+/// memory is freed.
 @usableFromInline class PairDestroyer {
   /// The cache's answer to memory pressure.
   let response = Guarded(PressureResponse.ignore)
@@ -21,6 +22,8 @@ import Synchronization
 
   /// A moment before entries are evicted; see `SecondChance`.
   func moment() -> UInt64 { 0 }
+
+  func copy(_ entry: UnsafeMutablePointer<lrd_entry>, to copy: UnsafeMutablePointer<lrd_entry>) {}
 
   /// The hooks of a cache. They keep `self` alive until the core releases them.
   func hooks() -> lrd_hooks {
@@ -48,6 +51,9 @@ import Synchronization
       },
       moment: { context in
         Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().moment()
+      },
+      copy: { context, copy, entry in
+        Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue().copy(entry, to: copy)
       })
   }
 }
@@ -94,6 +100,16 @@ final class TypedPairDestroyer<Key: Hashable & Sendable, Value: Sendable>: PairD
   }
 
   override func moment() -> UInt64 { extras?.secondChance?.moment() ?? 0 }
+
+  override func copy(
+    _ entry: UnsafeMutablePointer<lrd_entry>, to copy: UnsafeMutablePointer<lrd_entry>
+  ) {
+    typealias Layout = EntryLayout<Key, Value>
+    copy.key(of: Layout.self).initialize(to: entry.key(of: Layout.self).pointee)
+    copy.value(of: Layout.self).initialize(to: entry.value(of: Layout.self).pointee)
+    guard extras?.ages != nil else { return }
+    copy.age(of: Layout.self).initialize(to: entry.age(of: Layout.self).pointee)
+  }
 }
 
 /// A cache, unless it is gone.

@@ -11,9 +11,11 @@ public import Larder
 ///     }
 ///     ObjectCacheLifetimes(of: pages).setObject(page, forKey: name, cost: 0, lifetime: .seconds(5))
 ///
-/// Objects expire only in caches that ``makeCache(expiration:clock:_:)`` has made; those that others
-/// have made pay nothing for it. The delegate is told of an object that has expired, on any thread,
-/// as of one that is evicted; not, however, once the cache is being released.
+/// Any cache can be given lifetimes. One that ``makeCache(expiration:clock:_:)`` has made has room
+/// for them from the start. In any other the first one takes as long as storing all objects anew,
+/// and these take more memory from then on; caches that nobody gives a lifetime pay nothing. The
+/// delegate is told of an object that has expired, on any thread, as of one that is evicted; not,
+/// however, once the cache is being released.
 ///
 /// **Threads.** All members may be called from any thread, like those of the cache.
 public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
@@ -23,7 +25,7 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
   /// Creates a view of a cache's lifetimes. Its members always answer for the present moment.
   public init(of cache: ObjectCache<KeyType, ObjectType>) { self.cache = cache }
 
-  /// Makes a cache whose objects can expire.
+  /// Makes a cache that has room for lifetimes from the start.
   ///
   /// - Parameters:
   ///   - expiration: When objects expire that are stored without a lifetime of their own.
@@ -39,24 +41,26 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
   }
 
   /// How long objects stay after they were stored; `nil` for any time. A new value holds for what
-  /// is stored already, too. The cache must come from ``makeCache(expiration:clock:_:)``; setting
-  /// traps otherwise.
+  /// is stored already, too. See `Cache.expiration` about what was stored before the first lifetime.
   ///
   /// - Complexity: Like `Cache.expiration`.
   public var ageLimit: Duration? {
     get { contents.expiration.afterWrite }
     nonmutating set {
+      cache.store.expectExpirations()
       let old = contents.expiration
       contents.expiration = Expiration(
         afterWrite: newValue, afterAccess: old.afterAccess, jitter: old.jitter)
     }
   }
 
-  /// How long objects stay after they were last used; `nil` for any time. The cache must have been
-  /// made with such a limit, or with a `ManualClock`. Otherwise like ``ageLimit``.
+  /// How long objects stay after they were last used; `nil` for any time. A cache of
+  /// ``makeCache(expiration:clock:_:)`` must have been made with such a limit, or with a `ManualClock`;
+  /// setting traps otherwise. Otherwise like ``ageLimit``.
   public var idleLimit: Duration? {
     get { contents.expiration.afterAccess }
     nonmutating set {
+      cache.store.expectExpirations()
       let old = contents.expiration
       contents.expiration = Expiration(
         afterWrite: old.afterWrite, afterAccess: newValue, jitter: old.jitter)
@@ -67,13 +71,13 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
   /// ``ObjectCache/setObject(_:forKey:cost:)``, except that subclasses cannot override it.
   ///
   /// An object whose lifetime is zero or less is not stored. Its key then has no value, and the
-  /// delegate is told of the object as if it had been evicted. The cache must come from
-  /// ``makeCache(expiration:clock:_:)``; the call traps otherwise.
+  /// delegate is told of the object as if it had been evicted.
   ///
   /// - Complexity: Like ``ObjectCache/setObject(_:forKey:cost:)``.
   public func setObject(
     _ object: ObjectType, forKey key: KeyType, cost: Int = 0, lifetime: Duration
   ) {
+    cache.store.expectExpirations()
     cache.store.set(object, for: cache.identify(key), cost: max(cost, 0), lifetime: lifetime)
   }
 
@@ -84,10 +88,11 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
   }
 
   /// Gives the object of `key` a lifetime of its own, counted from now. Returns whether there is an
-  /// object. The cache must come from ``makeCache(expiration:clock:_:)``; the call traps otherwise.
+  /// object.
   @discardableResult
   public func setLifetime(_ lifetime: Duration, forKey key: KeyType) -> Bool {
-    contents.setLifetime(lifetime, forKey: cache.identify(key))
+    cache.store.expectExpirations()
+    return contents.setLifetime(lifetime, forKey: cache.identify(key))
   }
 
   /// Removes all objects that have expired, and returns how many there were. All of them leave by

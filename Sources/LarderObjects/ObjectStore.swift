@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Larder
+import Synchronization
 
 /// The work of an ``ObjectCache``, without its type parameters. So it is compiled for the one pair
 /// of types that it stores, and not for every cache.
@@ -39,8 +40,14 @@ final class ObjectStore {
     get { observer.owner }
     set {
       observer.owner = newValue
-      if expires { observer.livingOwner = newValue?.takeUnretainedValue() }
+      if expires { expectExpirations() }
     }
+  }
+
+  /// To be called before an object can expire.
+  func expectExpirations() {
+    guard observer.livingOwner.load() == nil, let owner else { return }
+    _ = observer.livingOwner.storeIfNil(LivingOwner(owner.takeUnretainedValue()))
   }
 
   func object(for key: ObjectKey) -> AnyObject? {
@@ -73,6 +80,13 @@ final class ObjectStore {
   }
 }
 
+private final class LivingOwner: @unchecked Sendable {
+  // Sendable: never changes, but when the cache goes.
+  weak var cache: ObjectCache<AnyObject, AnyObject>?
+
+  init(_ cache: ObjectCache<AnyObject, AnyObject>) { self.cache = cache }
+}
+
 /// Tells the delegate of each object that leaves, and discards its content. No lock is held.
 private final class DepartureObserver: @unchecked Sendable {
   // Sendable: `settings` is, and all others are set before the cache is used.
@@ -83,7 +97,7 @@ private final class DepartureObserver: @unchecked Sendable {
   unowned(unsafe) var cache: ObjectStore.Contents!
   var owner: Unmanaged<ObjectCache<AnyObject, AnyObject>>?
   /// The same, for the background thread; only in caches whose objects expire.
-  weak var livingOwner: ObjectCache<AnyObject, AnyObject>?
+  let livingOwner = AtomicLazyReference<LivingOwner>()
 
   init(_ settings: ObjectCacheSettings) { self.settings = settings }
 
@@ -95,7 +109,7 @@ private final class DepartureObserver: @unchecked Sendable {
   }
 
   private func tellOfExpired(_ value: StoredObject) {
-    if let owner = livingOwner, let delegate = settings.delegate {
+    if let owner = livingOwner.load()?.cache, let delegate = settings.delegate {
       delegate.cache(owner, willEvictObject: value.object)
     }
     value.discardIfPossible()

@@ -83,12 +83,39 @@ struct ObjectCacheLifetimesTests {
     #expect(tracker.faults.isEmpty)
   }
 
-  @Test("Other caches pay nothing, and refuse lifetimes")
-  func otherCaches() async {
-    #expect(Lifetimes(of: TrackedCache()).remainingLifetime(forKey: 1) == nil)
-    #expect(Lifetimes(of: TrackedCache()).removeExpiredObjects() == 0)
-    await #expect(processExitsWith: .failure) {
-      Lifetimes(of: TrackedCache()).ageLimit = .seconds(1)
+  private struct Report: Equatable {
+    let cache: ObjectIdentifier
+    let payload: Int
+  }
+
+  /// A delegate that the background thread may tell, too.
+  private final class Listener: NSObject, ObjectCacheDelegate, Sendable {
+    let reports = Protected<[Report]>([])
+
+    func cache(_ cache: ObjectCache<AnyObject, AnyObject>, willEvictObject obj: Any) {
+      let report = Report(cache: ObjectIdentifier(cache), payload: (obj as! Tracked).payload)
+      reports.withLock { $0.append(report) }
     }
+  }
+
+  @Test("Other caches can be given lifetimes, too", arguments: [false, true])
+  func otherCaches(byLimit: Bool) {
+    let listener = Listener()
+    let cache = TrackedCache()
+    cache.delegate = listener
+    let lifetimes = Lifetimes(of: cache)
+    #expect(lifetimes.remainingLifetime(forKey: 1) == nil && lifetimes.removeExpiredObjects() == 0)
+    cache.setObject(tracker.make(1), forKey: 1)
+    #expect(lifetimes.remainingLifetime(forKey: 1) == nil)
+    if byLimit {
+      lifetimes.ageLimit = .milliseconds(20)
+    } else {
+      lifetimes.setObject(tracker.make(2), forKey: 1, lifetime: .milliseconds(20))
+    }
+    #expect(lifetimes.remainingLifetime(forKey: 1) ?? .seconds(1) <= .milliseconds(20))
+    waitUntil("the object is gone") { cache.object(forKey: 1) == nil }
+    let told = (byLimit ? [1] : [1, 2]).map { Report(cache: ObjectIdentifier(cache), payload: $0) }
+    waitUntil("the delegate was told") { listener.reports.withLock { $0 } == told }
+    #expect(ObjectCacheContents(of: cache).count == 0)
   }
 }

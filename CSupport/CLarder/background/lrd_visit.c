@@ -225,7 +225,7 @@ static lrd_progress expire_all(lrd_cache *cache, uint64_t *wait) {
 static lrd_progress visit(lrd_cache *cache, uint64_t *wait) {
   lrd_progress left = LRD_DONE;
   *wait = 0;
-  if (cache->timed && !cache->clock) left = expire_all(cache, wait);
+  if (lrd_cache_is_timed(cache) && !cache->clock) left = expire_all(cache, wait);
   fence_all(cache);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     // A pool that wanted this page will want the next one soon.

@@ -16,6 +16,7 @@
 #include "lrd_process.h"
 #include "lrd_refresh.h"
 #include "lrd_removal.h"
+#include "lrd_retrofit.h"
 #include "lrd_signal.h"
 #include "lrd_spare.h"
 #include "lrd_statistics.h"

@@ -9,6 +9,10 @@
  *              └─ answer                  to memory pressure
  *
  * FIELDS of lrd_cache
+ *   number          unique in the process, not 0; its top bit says that entries can expire, and is
+ *                   set once, by lrd_cache_retrofit() (release), partner: lrd_cache_is_timed(),
+ *                   lrd_lane_attach(). A thread finds its lane by the number (relaxed). So when this
+ *                   changes, it finds none, and asks again
  *   lanes           admin lock to grow (release), all threads read (acquire). Outgrown arrays are
  *                   kept until the cache closes, because a thread may be reading one
  *   request         see lrd_request.h; its references are those of the cache
@@ -32,6 +36,9 @@
 #pragma clang assume_nonnull begin
 
 #define LRD_SHARDS_MOST 64
+
+/// The bit of a cache's number that says that its entries can expire.
+#define LRD_NUMBER_TIMED ((uint64_t)1 << 63)
 
 struct lrd_lanes;
 struct lrd_cache;
@@ -61,6 +68,12 @@ typedef struct lrd_hooks {
   bool (*_Nullable is_held)(void *_Nullable context, const lrd_entry *_Nonnull entry);
   /// Called before entries are removed. What it returns is passed to `show`.
   uint64_t (*_Nullable moment)(void *_Nullable context);
+
+  /// Copies key and value of an entry, and what else the layer above keeps behind its header, into
+  /// another slot. Both are destroyed later. Under the shard's lock. NULL if the cache is never to
+  /// be given lifetimes.
+  void (*_Nullable copy)(void *_Nullable context, lrd_entry *_Nonnull copy,
+                         lrd_entry *_Nonnull entry);
 } lrd_hooks;
 
 typedef struct lrd_options {
@@ -85,8 +98,7 @@ typedef struct lrd_cache {
   uint32_t shard_mask;
   bool observed;     // read under any shard's lock, set under all of them
   uint8_t hits_most; // the policy's, beside what every lookup loads
-  bool timed;        // entries can expire
-  uint64_t number;   // unique in the process, not 0
+  _Atomic(uint64_t) number;
   const lrd_policy *policy;
   void *_Nullable shared;           // the policy's
   const _Atomic(uint32_t) *listens; // the policy's, or a number that is always 0
@@ -119,6 +131,12 @@ typedef struct lrd_cache {
 /// count limit: it may stay small, and a small cache misses more in many shards.
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
                                  uint32_t processors);
+
+/// True when entries of this cache can expire. All that are found from then on have deadlines. What
+/// was found before may have none.
+static inline bool lrd_cache_is_timed(const lrd_cache *cache) {
+  return atomic_load_explicit(&cache->number, memory_order_acquire) & LRD_NUMBER_TIMED;
+}
 
 /// The cache that a request belongs to.
 static inline lrd_cache *lrd_cache_of(lrd_request *request) {

@@ -45,7 +45,7 @@ LRD_INLINE lrd_time *lrd_entry_time(const lrd_entry *entry) LRD_NONBLOCKING {
   return (lrd_time *)(uintptr_t)entry - 1;
 }
 
-/// The word that hits do not write: `hard` where there are idle lifetimes.
+/// The word that hits do not write: `hard` where there are idle lifetimes, or can be.
 LRD_INLINE _Atomic(uint64_t) *lrd_entry_hard(const lrd_pool *pool,
                                              const lrd_entry *entry) LRD_NONBLOCKING {
   if (!pool->hard) return &lrd_entry_time(entry)->word;

@@ -51,6 +51,10 @@ static inline void lrd_garbage_add_locked(lrd_cache *cache, lrd_shard *shard, lr
   lrd_garbage_add_slow_locked(cache, shard, garbage, removed);
 }
 
+/// The same for entries that the observer is not to see.
+void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                                   lrd_chain *removed) LRD_REQUIRES(shard->lock);
+
 /// The bound on the shard's limbo.
 static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_shard *shard)
     LRD_REQUIRES(shard->lock) {

@@ -11,6 +11,10 @@
  * memory, no flight is under way, and there is room, or nothing but the count is short and nobody
  * watches evictions. Keys need no comparison then, and what is evicted can be retired at once.
  *
+ * UNFIT means that the cache was given lifetimes after the entry's slot was taken, and that this
+ * has no room for a deadline. The shard is unlocked. The caller moves the pair into a slot that
+ * has, from lrd_slot_take_timed(), describes that, and starts over with lrd_insertion_begin().
+ *
  * AGAIN means that the insertion had to unlock: to allocate, or to take room from another shard.
  * The entry is not stored, and the caller starts over with lrd_insertion_begin(). The value that it
  * replaces is the one found first if `replaced` says so, otherwise the one found last. */
@@ -39,6 +43,7 @@ typedef enum lrd_result {
   LRD_OUT_OF_MEMORY,
   LRD_EXPIRED, // a lifetime of 0: not stored, and the key's old entry is removed
   LRD_AGAIN,
+  LRD_UNFIT,
 } lrd_result;
 
 /// Begins to load the memory that an insertion into a full shard, and its eviction, will touch.

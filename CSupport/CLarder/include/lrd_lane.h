@@ -139,6 +139,9 @@ static inline lrd_entry *lrd_slot_open(lrd_cache *cache, uint32_t id) {
 /// lrd_slot_take() straight from the pool.
 lrd_entry *_Nullable lrd_slot_take_slow(lrd_cache *cache, bool odd);
 
+/// The same for an entry with a deadline, in a cache whose slots have no room for one.
+lrd_entry *_Nullable lrd_slot_take_wide(lrd_cache *cache);
+
 /// A free slot for an entry of this cost, with its id in `prev`; NULL without memory. The caller
 /// describes the entry. `lane` NULL: straight from the pool. Not while a lock is held.
 static inline lrd_entry *_Nullable lrd_slot_take(lrd_cache *cache, lrd_lane *_Nullable lane,

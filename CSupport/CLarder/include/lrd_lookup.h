@@ -21,16 +21,18 @@
 #pragma clang diagnostic ignored "-Wfunction-effects"
 /// The calling thread's lane, if it used this cache lately and the hit path may be taken.
 LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
-  const lrd_near_lane *near = &lrd_near[cache->number % LRD_NEAR_LANES];
-  if (LRD_UNLIKELY(near->cache_number != cache->number)) return NULL;
+  uint64_t number = LRD_LOAD(&cache->number);
+  const lrd_near_lane *near = &lrd_near[number % LRD_NEAR_LANES];
+  if (LRD_UNLIKELY(near->cache_number != number)) return NULL;
   lrd_lane *lane = near->lane;
   LRD_ASSUME(lane != NULL);
   return lane;
 }
 /// The same for a cache whose entries can expire.
 LRD_INLINE lrd_lane *_Nullable lrd_lane_timed(lrd_cache *cache) LRD_NONBLOCKING {
-  const lrd_near_lane *near = &lrd_near_timed[cache->number % LRD_NEAR_LANES];
-  return LRD_LIKELY(near->cache_number == cache->number) ? near->lane : NULL;
+  uint64_t number = atomic_load_explicit(&cache->number, memory_order_acquire);
+  const lrd_near_lane *near = &lrd_near_timed[number % LRD_NEAR_LANES];
+  return LRD_LIKELY(near->cache_number == number) ? near->lane : NULL;
 }
 #pragma clang diagnostic pop
 

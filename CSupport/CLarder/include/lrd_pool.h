@@ -9,10 +9,11 @@
  * page. Threads take and give many slots at a time.
  *
  * OPTIONAL FIELDS. In a costed pool each slot has room for a cost before the header, in a timed
- * pool for a deadline. In any other pool an entry that has one takes two slots next to each other:
- * it lies in the second, and the field at the end of the first. Such pairs come from pages of their
- * own. So a cache that nobody told about costs or deadlines stores them all the same, and its other
- * entries are as small as they can be.
+ * pool for a deadline. In any other pool an entry that has one takes slots next to each other: two
+ * for a cost, and `wide` for a deadline, which has room for `hard` there as well. It lies in the
+ * last one, and the fields before it. Such slots come from pages of their own. So a cache that
+ * nobody told about costs or deadlines stores them all the same, and its other entries are as small
+ * as they can be.
  *
  * THE RESERVE PAGE. The system takes as long for the first touch of a huge page as for thousands of
  * insertions. When a pool with such a page begins to use another one, it therefore wants a
@@ -37,7 +38,7 @@ typedef struct lrd_page {
   struct lrd_page *_Nullable *_Nullable link; // that leads here: `next` of another, or `with_room`
   size_t bytes;
   uint32_t number;
-  uint32_t step;      // slots that an entry takes: 1, or 2 for pairs. The others count entries:
+  uint32_t step;      // slots that an entry takes, 1 to LRD_STEP_MOST. The others count entries:
   uint32_t slots;     // all
   uint32_t fresh;     // from here on they were never used
   uint32_t free;      // free now: used before, or fresh
@@ -52,6 +53,9 @@ typedef struct lrd_layout {
   bool timed;
 } lrd_layout;
 
+/// The most slots that an entry takes.
+enum { LRD_STEP_MOST = 3 };
+
 typedef struct lrd_pool {
   _Atomic(lrd_directory *) directory;
   size_t stride;
@@ -59,17 +63,18 @@ typedef struct lrd_pool {
   uint32_t page_shift;
   uint32_t slot_mask;
   size_t alignment;
-  size_t prefix; // bytes of a slot before its entry: the optional fields
-  size_t extra;  // bytes from an entry's start to what its policy keeps in it
-  size_t hard;   // and to the deadline that hits do not move; 0: there is none (lrd_deadline.h)
-  uint8_t odd;   // lrd_fields that a slot has no room for: entries with them take pairs
+  size_t prefix;  // bytes of a slot before its entry: the optional fields
+  size_t extra;   // bytes from an entry's start to what its policy keeps in it
+  ptrdiff_t hard; // and to the deadline that hits do not move; 0: there is none (lrd_deadline.h)
+  uint32_t wide;  // slots that an entry with a deadline takes
+  uint8_t odd;    // lrd_fields that a slot has no room for: entries with them take several
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  uint32_t pages;                   // page numbers given out so far
-  uint32_t holes;                   // page numbers given back and not in use
-  uint32_t empty_pages;             // pages of single slots, all free
-  size_t mapped;                    // bytes of all pages
-  lrd_page *_Nullable with_room[2]; // by `step` - 1
+  uint32_t pages;                               // page numbers given out so far
+  uint32_t holes;                               // page numbers given back and not in use
+  uint32_t empty_pages;                         // pages of single slots, all free
+  size_t mapped;                                // bytes of all pages
+  lrd_page *_Nullable with_room[LRD_STEP_MOST]; // by `step` - 1
   lrd_page *_Nullable reserve;
   _Atomic(bool) wants_reserve; // a hint, relaxed
 } lrd_pool;
@@ -83,9 +88,13 @@ void lrd_pool_close(lrd_pool *pool);
 /// Takes up to `wanted` free slots into `ids`; returns how many, 0 without memory. Locks `lock`.
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
 
-/// Takes a pair of slots for an entry with a field that slots have no room for. False without
-/// memory. Locks `lock`.
+/// Takes a pair of slots, for an entry with a cost that slots have no room for; or as many as a
+/// deadline takes. False without memory. Locks `lock`.
 bool lrd_pool_take_pair(lrd_pool *pool, uint32_t *id);
+bool lrd_pool_take_wide(lrd_pool *pool, uint32_t *id);
+
+/// True when the slots of an entry that was taken have room for a deadline.
+bool lrd_pool_is_wide(lrd_pool *pool, uint32_t id);
 
 /// True when the background thread should call lrd_spare_prepare().
 LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {

@@ -11,7 +11,8 @@
  *   I6  With fewer entries than `at_ease`, the table does not move, is not full, and needs no
  *       successor; no flight is under way, and no entry can expire.
  *   I7  `flying` says whether `flights` is not 0, and no more flights are under way than ever began.
- *   I8  The wheel of a timer has the linked entries that are timed, and no others.
+ *   I8  The wheel of a timer has the linked entries that are timed, and no others. Where entries
+ *       can expire, all are.
  * LOCKING
  *   `lock` guards every field but `root`, `bucket`, `buckets` and `hints`. It is a leaf: its holder
  *   allocates and frees nothing, runs no user code but ==, and takes no other lock but those of the
@@ -69,7 +70,7 @@ typedef struct lrd_shard {
   lrd_counters counters;
   uint64_t noted; // what the policy was ever told of beside the changes that are counted above
   lrd_limbo limbo;
-  lrd_timer *_Nullable timer; // in caches whose entries can expire
+  lrd_timer *_Nullable timer; // in caches whose entries can expire, or soon will
   uint64_t flights;           // loads of this shard's keys that the layer above has under way
   uint64_t flights_begun;     // and all that ever began
 } lrd_shard;

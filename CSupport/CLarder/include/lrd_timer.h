@@ -76,6 +76,9 @@ uint64_t lrd_ticks_of(uint64_t nanoseconds);
 /// Says that an entry, described but for its time, goes by such a lifetime. It has room for it.
 void lrd_entry_time_open(lrd_entry *entry, enum lrd_lifetime_kind kind, uint64_t ticks);
 
+/// Says of an entry, described without one, that it goes by the cache's lifetime. It has room.
+void lrd_entry_add_time(lrd_entry *entry);
+
 /// True when an entry that is about to be published would have expired by then.
 bool lrd_timer_refuses(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry);
 

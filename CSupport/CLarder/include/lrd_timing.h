@@ -7,7 +7,8 @@
  *   lrd_insertion_begin(), lrd_insertion_finish()
  *
  * The time that an entry has begins when it is published. In caches whose entries can expire an
- * entry described without a lifetime gets that of the cache then. */
+ * entry described without a lifetime gets that of the cache then. Before the first lifetime is given
+ * to a cache that was made without, comes lrd_cache_retrofit(). */
 #pragma once
 
 #include "lrd_enter.h"
@@ -15,20 +16,16 @@
 
 #pragma clang assume_nonnull begin
 
-/// True when entries of this cache can expire.
-static inline bool lrd_cache_is_timed(const lrd_cache *cache) {
-  return cache->timed;
-}
-
-/// A free slot for an entry with a lifetime of its own, in a cache whose entries can expire; NULL
-/// without memory. `lane` NULL: straight from the pool. Not while a lock is held.
+/// A free slot that has room for a deadline; NULL without memory. `lane` NULL: straight from the
+/// pool. Not while a lock is held.
 lrd_entry *_Nullable lrd_slot_take_timed(lrd_cache *cache, lrd_lane *_Nullable lane, uint64_t cost);
 
 /// lrd_entry_describe() of an entry that is to live for `lifetime`.
 void lrd_entry_describe_timed(lrd_cache *cache, lrd_entry *entry, uint64_t hash, uint64_t cost,
                               uint64_t lifetime);
 
-/// When an entry was written and when it expires, for an entry that is to have the same.
+/// When an entry was written and when it expires, for an entry that is to have the same. 0 if it has
+/// no deadline field.
 typedef struct lrd_timing {
   uint64_t word;
   uint64_t hard;
@@ -52,7 +49,7 @@ static inline bool lrd_entry_is_expired_locked(lrd_cache *cache, lrd_shard *shar
 
 /// True when entries that have expired stay for a grace.
 static inline bool lrd_cache_has_grace(const lrd_cache *cache) {
-  return cache->timed && cache->shards->timer->wheel.grace;
+  return lrd_cache_is_timed(cache) && cache->shards->timer->wheel.grace;
 }
 
 /// True until the grace of an entry that has expired is over (lrd_wheel.h).

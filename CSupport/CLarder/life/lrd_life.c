@@ -39,15 +39,13 @@ static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
 
 /// Makes the shards' timers. False without memory.
 static bool open_timers(lrd_cache *cache, const lrd_options *options) LRD_UNCHECKED_LOCKS {
-  cache->timed = options->timed;
-  cache->expiration = options->expiration;
-  if (!cache->timed) return true;
   cache->clock = options->clock;
   if (cache->clock) lrd_manual_clock_retain(cache->clock);
   lrd_rule rule = lrd_rule_of(options->expiration);
   LRD_STORE(&cache->idle, rule.after_access);
   LRD_STORE(&cache->jitter, rule.jitter);
-  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+  cache->expiration = options->expiration;
+  for (lrd_shard *shard = cache->shards; options->timed && shard < lrd_cache_end(cache); shard++) {
     shard->timer = lrd_timer_create(cache->clock, &rule);
     if (!shard->timer) return false;
     shard->timer->wheel.grace = lrd_ticks_of(options->grace);
@@ -132,11 +130,12 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
     return NULL;
   }
   cache->pool.extra = extra;
-  cache->pool.hard = idles ? hard : 0;
+  if (options->timed) cache->pool.hard = idles ? (ptrdiff_t)hard : 0;
   static const _Atomic(uint32_t) nothing = 0;
   cache->listens = cache->policy->listens ? cache->policy->listens(cache->shared) : &nothing;
   static _Atomic(uint64_t) caches = 0;
-  cache->number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
+  uint64_t number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
+  LRD_STORE(&cache->number, number | (options->timed ? LRD_NUMBER_TIMED : 0));
   cache->observed = options->observed;
   cache->hooks = options->hooks;
   lrd_lanes_open(cache);
@@ -156,6 +155,6 @@ void lrd_cache_close(lrd_cache *cache) {
   lrd_removal_of_all(cache, NULL, &garbage);
   destroy_all(cache, &garbage);
   // A request that waits for a deadline has a reference.
-  if (cache->timed) lrd_request_visit(&cache->request);
+  if (lrd_cache_is_timed(cache)) lrd_request_visit(&cache->request);
   lrd_cache_release(cache);
 }

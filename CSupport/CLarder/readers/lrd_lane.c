@@ -95,8 +95,10 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   bool hit_path = true;
 #endif
   if (lane && hit_path) {
-    lrd_near_lane *near = cache->timed ? lrd_near_timed : lrd_near;
-    near[cache->number % LRD_NEAR_LANES] = (lrd_near_lane){cache->number, lane};
+    // A number from before the cache was given lifetimes will match nothing.
+    uint64_t number = atomic_load_explicit(&cache->number, memory_order_acquire);
+    lrd_near_lane *near = number & LRD_NUMBER_TIMED ? lrd_near_timed : lrd_near;
+    near[number % LRD_NEAR_LANES] = (lrd_near_lane){number, lane};
   }
   return lane;
 }
@@ -207,6 +209,11 @@ lrd_entry *lrd_slot_take_slow(lrd_cache *cache, bool odd) {
   uint32_t id;
   bool taken = odd ? lrd_pool_take_pair(&cache->pool, &id) : lrd_pool_take(&cache->pool, &id, 1);
   return taken ? lrd_slot_open(cache, id) : NULL;
+}
+
+lrd_entry *lrd_slot_take_wide(lrd_cache *cache) {
+  uint32_t id;
+  return lrd_pool_take_wide(&cache->pool, &id) ? lrd_slot_open(cache, id) : NULL;
 }
 
 bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane) {

@@ -93,8 +93,17 @@ void lrd_shard_check(lrd_shard *shard) {
   lrd_lock_release(&shard->lock);
 }
 
+/// I8, second half.
+static void check_timed(lrd_shard *shard) {
+  lrd_lock_acquire(&shard->lock);
+  LRD_CHECK(lrd_wheel_check(&shard->timer->wheel, shard->pool) == shard->count);
+  lrd_lock_release(&shard->lock);
+}
+
 void lrd_cache_check(lrd_cache *cache) {
+  bool timed = lrd_cache_is_timed(cache);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     lrd_shard_check(&cache->shards[i]);
+    if (timed) check_timed(&cache->shards[i]);
   }
 }

@@ -42,6 +42,13 @@ void lrd_entry_time_open(lrd_entry *entry, enum lrd_lifetime_kind kind, uint64_t
   time->later = kind;
 }
 
+void lrd_entry_add_time(lrd_entry *entry) {
+  uint64_t cost = lrd_entry_cost(entry);
+  entry->fields |= LRD_IS_TIMED;
+  if (cost) *lrd_entry_cost_field(entry, entry->fields) = cost;
+  lrd_entry_time_open(entry, LRD_LIFETIME_OF_RULE, 0);
+}
+
 bool lrd_timer_refuses(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry) {
   const lrd_time *time = lrd_entry_time(entry);
   if (!timer->rule.after_access) return true;

@@ -30,9 +30,15 @@ bool lrd_pool_open(lrd_pool *pool, lrd_layout layout) {
   size_t fields = (layout.costed ? LRD_COST_BYTES : 0) + (layout.timed ? LRD_TIME_BYTES : 0);
   pool->prefix = lrd_round_up(fields, pool->alignment);
   pool->stride = lrd_round_up(pool->prefix + layout.bytes, pool->alignment);
+  // Before a wide entry lie `hard`, the cost and the time, from far to near.
+  const size_t before = sizeof(uint64_t) + LRD_COST_BYTES + LRD_TIME_BYTES;
+  size_t lacking = before > pool->prefix ? before - pool->prefix : 0;
+  pool->wide = layout.timed ? 1 : 1 + (uint32_t)((lacking + pool->stride - 1) / pool->stride);
+  pool->hard = layout.timed ? 0 : -(ptrdiff_t)before;
+  LRD_ASSERT(pool->wide <= LRD_STEP_MOST);
   // At the start of a line: slots that fit in one, and whose size divides it, are then in one.
   pool->first_slot = lrd_round_up(sizeof(lrd_page), alignment_of_pages(pool)) + pool->prefix;
-  pool->page_shift = 1; // at least one pair
+  pool->page_shift = 1; // at least one pair; slots so large that there is no more are wide then
   while (((uint32_t)1 << pool->page_shift) < slots_in(pool, largest_page)) pool->page_shift++;
   pool->slot_mask = ((uint32_t)1 << pool->page_shift) - 1;
   LRD_STORE(&pool->directory, lrd_directory_create(4));
@@ -177,6 +183,15 @@ uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
 }
 bool lrd_pool_take_pair(lrd_pool *pool, uint32_t *id) {
   return take(pool, 2, id, 1);
+}
+
+bool lrd_pool_take_wide(lrd_pool *pool, uint32_t *id) {
+  return take(pool, pool->wide, id, 1);
+}
+
+bool lrd_pool_is_wide(lrd_pool *pool, uint32_t id) {
+  lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_acquire);
+  return page_of_slots(pool, directory->slots[id >> pool->page_shift])->step >= pool->wide;
 }
 
 void lrd_pool_remove_page_locked(lrd_pool *pool, lrd_page *page) {

@@ -31,7 +31,8 @@ bool lrd_expire_some_locked(lrd_shard *shard, uint32_t most, const lrd_entry *sp
 }
 
 bool lrd_expire_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint64_t *removed) {
-  for (lrd_shard *shard = cache->shards; cache->timed && shard < lrd_cache_end(cache); shard++) {
+  if (!lrd_cache_is_timed(cache)) return true;
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_chain expired = {0};
     lrd_shard_enter(cache, lane, shard);
     bool more = lrd_expire_some_locked(shard, expirations_per_lock, NULL, true, &expired);

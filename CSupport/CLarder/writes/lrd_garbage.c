@@ -55,6 +55,11 @@ void lrd_garbage_add_slow_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage
   }
 }
 
+void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                                   lrd_chain *removed) {
+  retire_locked(cache, shard, garbage, removed);
+}
+
 void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage) {
   if (!garbage->removed.head) return;
   lrd_shard *shard = garbage->home;

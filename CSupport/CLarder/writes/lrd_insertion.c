@@ -2,7 +2,8 @@
 /* lrd_insertion.c — the short way, and the steps of lrd_insertion_finish(), begun under the
  * shard's lock:
  *
- *   Step 0. Where entries can expire, remove what has: the key's old entry, and a few others.
+ *   Step 0. Where entries can expire, remove what has: the key's old entry, and a few others. If
+ *           the entry has no room for a deadline, unlock and return UNFIT.
  *   Step 1. Refuse an entry that has no time to live, or that costs more than the cost limit.
  *           Remove its key's old entry.
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
@@ -134,15 +135,13 @@ static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inse
 }
 
 /// Step 0. Gives the entry the time field that it lacks, and removes what has expired: `*old`, and
-/// a few others.
-static __attribute__((noinline)) void tell_time_locked(lrd_cache *cache, lrd_shard *shard,
+/// a few others. False if there is no room for the field.
+static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_shard *shard,
                                                        lrd_insertion *insertion, lrd_entry *entry,
                                                        lrd_entry **old) LRD_REQUIRES(shard->lock) {
-  if (!(entry->fields & LRD_IS_TIMED) && !(cache->pool.odd & LRD_IS_TIMED)) {
-    uint64_t cost = lrd_entry_cost(entry);
-    entry->fields |= LRD_IS_TIMED;
-    if (cost) *lrd_entry_cost_field(entry, entry->fields) = cost;
-    lrd_entry_time_open(entry, LRD_LIFETIME_OF_RULE, 0);
+  if (!(entry->fields & LRD_IS_TIMED)) {
+    if (!lrd_pool_is_wide(&cache->pool, entry->prev)) return false;
+    lrd_entry_add_time(entry);
   }
   lrd_chain expired = {0};
   if (*old && lrd_shard_is_over_locked(shard, *old)) {
@@ -152,6 +151,7 @@ static __attribute__((noinline)) void tell_time_locked(lrd_cache *cache, lrd_sha
   }
   lrd_expire_some_locked(shard, expirations_per_insertion, *old, false, &expired);
   give_up_locked(cache, shard, insertion, &expired);
+  return true;
 }
 
 /// Step 2, where memory is missing.
@@ -209,8 +209,8 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
 
 /// Step 5.
 LRD_INLINE void publish_locked(lrd_cache *cache, lrd_shard *shard, const lrd_insertion *insertion,
-                               lrd_entry *entry, lrd_entry *old, uint64_t hash,
-                               lrd_chain *unlinked) LRD_REQUIRES(shard->lock) {
+                               lrd_entry *entry, lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
+    LRD_REQUIRES(shard->lock) {
   lrd_counters *counters = &shard->counters;
   shard->ahead = unlinked->head && is_far_locked(cache, shard);
   if (old) {
@@ -232,8 +232,11 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
                                 uint64_t hash) {
   // Step 0. Tell the time. A shard that has to is never at ease.
   if (LRD_UNLIKELY(!lrd_growth_is_at_ease_locked(shard)) && shard->timer) {
-    tell_time_locked(cache, shard, insertion, entry, &old);
-    if (entry->fields & LRD_IS_TIMED && lrd_timer_refuses(shard->timer, &cache->pool, entry)) {
+    if (!tell_time_locked(cache, shard, insertion, entry, &old)) {
+      lrd_insertion_abandon(cache, shard, insertion);
+      return LRD_UNFIT;
+    }
+    if (lrd_timer_refuses(shard->timer, &cache->pool, entry)) {
       return refuse(cache, shard, insertion, old, LRD_EXPIRED);
     }
   }

@@ -81,7 +81,7 @@ void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     lrd_order_dissolve(&orders[i], cache->policy, &cache->pool, LRD_REMOVED_BY_CALL, &removed);
   }
-  uint64_t expired = cache->timed ? tell_expired(cache, &removed) : 0;
+  uint64_t expired = lrd_cache_is_timed(cache) ? tell_expired(cache, &removed) : 0;
   lrd_shard *shard = &cache->shards[0];
   lrd_shard_enter(cache, NULL, shard);
   if (expired) {

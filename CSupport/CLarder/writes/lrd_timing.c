@@ -5,8 +5,8 @@
 #include "lrd_sweep.h"
 
 lrd_entry *lrd_slot_take_timed(lrd_cache *cache, lrd_lane *lane, uint64_t cost) {
-  LRD_ASSERT(cache->timed);
-  return lrd_slot_take(cache, lane, cost);
+  bool wide = cache->pool.odd & LRD_IS_TIMED;
+  return wide ? lrd_slot_take_wide(cache) : lrd_slot_take(cache, lane, cost);
 }
 
 /// Describes an entry but for its time.
@@ -24,7 +24,7 @@ void lrd_entry_describe_timed(lrd_cache *cache, lrd_entry *entry, uint64_t hash,
 }
 
 lrd_timing lrd_entry_timing(lrd_cache *cache, const lrd_entry *entry) {
-  if (!(entry->fields & LRD_IS_TIMED)) return (lrd_timing){UINT64_MAX, UINT64_MAX};
+  if (!(entry->fields & LRD_IS_TIMED)) return (lrd_timing){0};
   return (lrd_timing){LRD_LOAD(&lrd_entry_time(entry)->word),
                       LRD_LOAD(lrd_entry_hard(&cache->pool, entry))};
 }
@@ -127,7 +127,8 @@ static bool follow(lrd_cache *cache, lrd_shard *shard, const lrd_rule *rule, sli
 bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
   lrd_rule rule = lrd_rule_of(expiration);
   slice slice = {0};
-  if (!cache->timed || (!cache->pool.hard && rule.after_access < LRD_FOREVER)) return false;
+  if (!lrd_cache_is_timed(cache) || (!cache->pool.hard && rule.after_access < LRD_FOREVER))
+    return false;
   if (!make_room(&slice, LRD_SWEEP_ROOM)) return false;
   // One change at a time: there are only two parities.
   while (atomic_exchange_explicit(&cache->rule_changes, true, memory_order_acquire)) lrd_yield();

@@ -56,10 +56,12 @@
  * memory for values: they come from the process's malloc, and from 1 MiB on from the system.
  *
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
- * sleeps. A value whose lifetime is over is not found any more, 10 ms later at the latest; it may be
- * up to 4 us early. It is counted, and its memory is held, until a write or the background thread
- * comes upon it, which is within a second unless the machine is overloaded. Where values can expire,
- * an entry takes 16 bytes more, and 24 with `after_access`.
+ * sleeps. A value whose lifetime is over is not found any more, 10 ms later at the latest; it may
+ * be up to 4 us early. It is counted, and its memory is held, until a write or the background
+ * thread comes upon it, which is within a second unless the machine is overloaded. Where values can
+ * expire, an entry takes 16 bytes more, and 24 with `after_access`. A cache that was created
+ * without anything about time can be given lifetimes, too. The first one costs O(n), once: all
+ * entries are stored anew, in twice the room or three times, and count as written then.
  *
  * COMPATIBILITY. Structures begin with their size. A later version may add members at their ends,
  * and numbers to the enumerations. A zero in a member that the caller does not know means what the
@@ -216,7 +218,8 @@ typedef struct larder_config {
   /* By what part of a lifetime above an entry may expire earlier, from 0 to 1: so that what is
      stored together does not expire together. The part depends on the key. */
   double jitter;
-  /* 1: values can be given lifetimes, though none of the members above says so. */
+  /* 1: values will be given lifetimes, though none of the members above says so. Entries have room
+     for them from the start. */
   uint32_t expires;
   uint32_t reserved2; /* 0 */
   /* The time of the cache, for tests; NULL: the system's. The cache retains it. With it nothing
@@ -373,8 +376,8 @@ LARDER_API larder_status larder_replace(larder_cache *cache, const void *key, ui
 LARDER_API larder_status larder_remove(larder_cache *cache, const void *key, uint64_t key_size,
                                        larder_value **old);
 
-/* LIFETIMES. Only in caches whose configuration has one of `after_write`, `after_access`, `expires`
- * and `clock`; LARDER_WRONG_MODE otherwise. */
+/* LIFETIMES, in any cache; see TIME about those whose configuration has none of `after_write`,
+ * `after_access` and `expires`. */
 
 /* Like larder_set(), with a lifetime of its own instead of the cache's `after_write`. 0: the value
  * is not stored, an earlier one of its key is removed, and the call returns LARDER_EXPIRED. */
@@ -384,20 +387,19 @@ LARDER_API larder_status larder_set_for(larder_cache *cache, const void *key, ui
 
 /* Writes what is left of the lifetime of `key`'s value, if nobody uses it; LARDER_NEVER if it does
  * not end. No use of the value. Locks one shard. O(1).
- * Statuses: LARDER_OK, LARDER_NOT_FOUND, LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_TOO_LONG,
- * LARDER_WRONG_MODE. */
+ * Statuses: LARDER_OK, LARDER_NOT_FOUND, LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_TOO_LONG. */
 LARDER_API larder_status larder_get_lifetime(larder_cache *cache, const void *key,
                                              uint64_t key_size, uint64_t *lifetime);
 
 /* Gives the value of `key` this lifetime, from now on. 0: it is removed, for LARDER_CAUSE_EXPIRED,
- * and the call returns LARDER_EXPIRED. Otherwise as larder_get_lifetime(). */
+ * and the call returns LARDER_EXPIRED. Otherwise as larder_get_lifetime(), or LARDER_OUT_OF_MEMORY. */
 LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *key,
                                              uint64_t key_size, uint64_t lifetime);
 
 /* Sets three members of the configuration, also for what is stored: it expires as if it had been
- * stored under them, unless it was given a lifetime. O(n), in slices. LARDER_WRONG_MODE also for
- * `after_access` if it was 0 at first and there is no `clock`; LARDER_OUT_OF_MEMORY if some entries
- * keep their deadlines. */
+ * stored under them, unless it was given a lifetime. O(n), in slices. LARDER_WRONG_MODE for
+ * `after_access` if the configuration had 0 for it but something else about time, and no `clock`;
+ * LARDER_OUT_OF_MEMORY if some entries keep their deadlines. */
 LARDER_API larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
                                                uint64_t after_access, double jitter);
 

@@ -219,18 +219,21 @@ static void edges(void) {
   CHECK(larder_version() == LARDER_VERSION);
 }
 
-/* Calls that are wrong, and caches whose values cannot expire. */
+/* Calls that are wrong, and caches that were created without anything about time. */
 static void check_lifetimes(void) {
   static const double bad[] = {-0.1, 1.1, NAN, INFINITY};
   uint64_t number;
   larder_cache *cache;
   larder_config config = LARDER_CONFIG_INIT;
   CHECK(larder_create(&config, &cache) == LARDER_OK);
-  CHECK(larder_set_for(cache, "k", 1, "v", 1, 0, 1, NULL) == LARDER_WRONG_MODE);
-  CHECK(larder_set_lifetime(cache, "k", 1, 1) == LARDER_WRONG_MODE);
-  CHECK(larder_get_lifetime(cache, "k", 1, &number) == LARDER_WRONG_MODE);
-  CHECK(larder_remove_expired(cache, &number) == LARDER_WRONG_MODE);
-  CHECK(larder_set_expiration(cache, 1, 0, 0) == LARDER_WRONG_MODE);
+  CHECK(larder_get_lifetime(cache, "k", 1, &number) == LARDER_NOT_FOUND);
+  CHECK(larder_remove_expired(cache, &number) == LARDER_OK && number == 0);
+  CHECK(larder_set(cache, "l", 1, "v", 1, 0, NULL) == LARDER_OK);
+  CHECK(larder_get_lifetime(cache, "l", 1, &number) == LARDER_OK && number == LARDER_NEVER);
+  CHECK(larder_set_lifetime(cache, "k", 1, 1) == LARDER_NOT_FOUND);
+  CHECK(larder_set_for(cache, "k", 1, "v", 1, 0, 0, NULL) == LARDER_EXPIRED);
+  CHECK(larder_set_lifetime(cache, "l", 1, 0) == LARDER_EXPIRED);
+  CHECK(larder_set_expiration(cache, 1, 1, 0) == LARDER_OK);
   CHECK(larder_destroy(cache) == LARDER_OK);
   for (int i = 0; i < 4; i++) {
     config.jitter = bad[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expiry.c — lifetimes in larder.h against a model that keeps the deadline of each key, with every
- * policy, on a clock that is moved by hand.
+ * policy, on a clock that is moved by hand: in caches made for lifetimes, and in others, which are
+ * given the first one while they are in use.
  *
  *     expiry STEPS */
 #include "check.h"
@@ -31,6 +32,7 @@ typedef struct player {
   modelled keys[KEYS];
   uint64_t gone[CAUSES];
   uint64_t stores;
+  bool timed; /* the cache was made for lifetimes, or has been given one */
 } player;
 
 static uint64_t state = 88172645463325252u;
@@ -58,6 +60,14 @@ static void use(player *player, modelled *key) {
   uint64_t slack = player->after_access / 64 + unit;
   key->low = least(key->hard, soft == LARDER_NEVER ? soft : soft - slack);
   key->high = least(key->hard, soft);
+}
+
+/* The first lifetime of a cache: nobody knows when the values were stored that are there. */
+static void turn(player *player) {
+  for (int i = 0; i < KEYS && !player->timed; i++) {
+    player->keys[i].written = player->keys[i].used = player->now;
+  }
+  player->timed = true;
 }
 
 static void begin(player *player, modelled *key, uint64_t own) {
@@ -123,6 +133,7 @@ static void store(player *player, unsigned char name, uint64_t kind, uint64_t ow
   } else if (kind == 1) {
     status = larder_replace(player->cache, &name, 1, &number, sizeof number, 1, &old);
   } else {
+    turn(player);
     status = larder_set_for(player->cache, &name, 1, &number, sizeof number, 1, own, &old);
   }
   if (old) {
@@ -168,6 +179,7 @@ static void ask(player *player, unsigned char name) {
 
 static void renew(player *player, unsigned char name, uint64_t lifetime) {
   modelled *key = &player->keys[name], before = *key;
+  turn(player);
   if (!lifetime) key->low = player->now;
   larder_status status = larder_set_lifetime(player->cache, &name, 1, lifetime);
   CHECK(agrees(player, &before, status != LARDER_NOT_FOUND));
@@ -179,6 +191,7 @@ static void renew(player *player, unsigned char name, uint64_t lifetime) {
 
 /* Another rule for what goes by that of the cache. What has expired stays so. */
 static void change(player *player, uint64_t after_write, uint64_t after_access) {
+  turn(player);
   for (int i = 0; i < KEYS; i++) {
     modelled *key = &player->keys[i];
     if (player->now >= key->high) continue;
@@ -264,13 +277,15 @@ static void step(player *player) {
   }
 }
 
-static void play(uint32_t policy, uint64_t steps) {
+static void play(uint32_t policy, bool made, bool costed, uint64_t steps) {
   static player player;
   memset(&player, 0, sizeof player);
   CHECK(larder_clock_create(&player.clock) == LARDER_OK);
   larder_config config = LARDER_CONFIG_INIT;
   config.policy = policy;
-  config.count_limit = config.cost_limit = LARDER_LIMIT_MOST;
+  config.count_limit = LARDER_LIMIT_MOST;
+  config.cost_limit = costed ? LARDER_LIMIT_MOST : 0;
+  config.expires = player.timed = made;
   config.context = &player;
   config.removed = removed;
   config.clock = player.clock;
@@ -293,7 +308,11 @@ int main(int count, char **arguments) {
   CHECK(count == 2);
   uint64_t steps = strtoull(arguments[1], NULL, 10);
   for (uint32_t policy = LARDER_DEFAULT; policy <= LARDER_ADAPTIVE; policy++) {
-    if (larder_supports_policy(policy) == LARDER_OK) play(policy, steps);
+    if (larder_supports_policy(policy) != LARDER_OK) continue;
+    play(policy, true, true, steps);
+    for (int i = 0; i < 20; i++) play(policy, false, true, steps / 20);
+    bool by_cost = policy == LARDER_CHEAPEST_FIRST || policy == LARDER_COST_AWARE;
+    for (int i = 0; i < 20 && !by_cost; i++) play(policy, false, false, steps / 20);
   }
   return 0;
 }

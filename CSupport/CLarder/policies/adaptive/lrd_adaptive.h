@@ -29,8 +29,9 @@ typedef struct lrd_adaptive {
   uint32_t polls_due;                  // in 256ths of a bucket
   uint32_t evicted; // entries evicted whose room no insertion has taken yet, up to a few
 
-  uint32_t advised; // the advisor's expert that the targets are for; LRD_EXPERTS: compute them again
-  uint32_t polls;   // per insertion, in 256ths of a bucket
+  uint32_t
+      advised;    // the advisor's expert that the targets are for; LRD_EXPERTS: compute them again
+  uint32_t polls; // per insertion, in 256ths of a bucket
   const lrd_expert *_Nullable expert; // to follow
   bool plain; // without limits now and before: one clock, nobody to tell, nothing else to do
   lrd_amount small;

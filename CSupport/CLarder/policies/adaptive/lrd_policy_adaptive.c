@@ -180,9 +180,10 @@ static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
   if (id == LRD_NIL) return LRD_NIL;
   // Most victims were not hit, and nobody hears of them.
   const lrd_entry *entry = lrd_pool_entry(pool, id);
-  bool idle = !lrd_entry_bits(entry) &&
-              !lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry));
-  if (!idle || (expert->fills && !lrd_adaptive_is_settled(order))) return find_victim(order, pool, expert);
+  bool idle =
+      !lrd_entry_bits(entry) && !lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry));
+  if (!idle || (expert->fills && !lrd_adaptive_is_settled(order)))
+    return find_victim(order, pool, expert);
   order->steps++;
   return id;
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_retrofit.h"
+
+#include "lrd_alloc.h"
+#include "lrd_growth.h"
+#include "lrd_sweep.h"
+
+/// Step 1. Notes the calling thread's batch as well: its entries will be other ones. False without
+/// memory.
+static bool give_timers(lrd_cache *cache) {
+  lrd_lane *lane = lrd_lane_attach(cache);
+  lrd_rule rule =
+      lrd_rule_of((lrd_expiration){.after_write = LRD_NEVER, .after_access = LRD_NEVER});
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    lrd_timer *timer = lrd_timer_create(cache->clock, &rule);
+    if (!timer) return false;
+    lrd_shard_enter(cache, lane, shard);
+    bool lacked = !shard->timer;
+    if (lacked) {
+      shard->timer = timer;
+      shard->at_ease = lrd_growth_ease_locked(shard);
+    }
+    lrd_shard_leave(cache, shard);
+    if (!lacked) lrd_timer_destroy(timer);
+  }
+  return true;
+}
+
+/// Where the entries of a slice are listed, and the slots for their copies.
+typedef struct slice {
+  lrd_entry **entries;
+  lrd_entry **slots;
+  size_t room;
+  size_t taken; // of `slots`
+} slice;
+
+static void give_slots(lrd_cache *cache, slice *slice) {
+  while (slice->taken) lrd_slot_give(cache, NULL, slice->slots[--slice->taken]);
+}
+
+static void drop(lrd_cache *cache, slice *slice) {
+  give_slots(cache, slice);
+  lrd_free(slice->entries, 2 * slice->room * sizeof *slice->entries, _Alignof(lrd_entry *));
+}
+
+/// Gets room for so many entries, with a slot for each. False without memory.
+static bool prepare(lrd_cache *cache, slice *slice, size_t room) {
+  if (slice->room < room) {
+    drop(cache, slice);
+    *slice = (struct slice){
+        .entries = lrd_alloc(2 * room * sizeof *slice->entries, _Alignof(lrd_entry *))};
+    if (!slice->entries) return false;
+    slice->room = room;
+    slice->slots = slice->entries + room;
+  }
+  for (lrd_entry *slot; slice->taken < slice->room; slice->slots[slice->taken++] = slot) {
+    slot = lrd_slot_take_timed(cache, NULL, 0);
+    if (!slot) return false;
+    lrd_entry_describe(slot, 0, 0);
+  }
+  return true;
+}
+
+/// Puts a copy with a deadline in the place of an entry that has none.
+static void copy_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, lrd_entry *copy,
+                        lrd_chain *replaced) LRD_REQUIRES(shard->lock) {
+  uint64_t hash = lrd_entry_hash48(entry);
+  lrd_cell cell;
+  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), entry, hash, &cell);
+  LRD_ASSERT(found);
+  (void)found;
+  // The entry has the upper bits of its hash, and its cell the others.
+  hash |= LRD_LOAD(cell.cell) >> LRD_ADDRESS_BITS;
+  cache->hooks.copy(cache->hooks.context, copy, entry);
+  lrd_entry_describe(copy, hash, lrd_entry_cost(entry));
+  lrd_entry_add_time(copy);
+  lrd_shard_replace_locked(shard, entry, copy, hash, replaced);
+}
+
+/// Step 2 for one slice of a shard. The slice has a slot for each of its entries.
+static void copy_some(lrd_cache *cache, lrd_shard *shard, lrd_sweep *sweep, slice *slice) {
+  lrd_garbage garbage = {0};
+  lrd_chain replaced = {0};
+  lrd_shard_enter(cache, NULL, shard);
+  size_t count = lrd_sweep_next_locked(shard, sweep, slice->entries, slice->room);
+  for (size_t i = 0; i < count; i++) {
+    lrd_entry *entry = slice->entries[i];
+    if (entry->fields & LRD_IS_TIMED) continue;
+    copy_locked(cache, shard, entry, slice->slots[--slice->taken], &replaced);
+  }
+  if (replaced.head) lrd_garbage_add_unseen_locked(cache, shard, &garbage, &replaced);
+  lrd_shard_leave(cache, shard);
+  // Code of users may run here, and may come to the same place.
+  lrd_garbage_finish(cache, &garbage, 0);
+}
+
+/// Step 2. False without memory.
+static bool copy_all(lrd_cache *cache) {
+  slice slice = {0};
+  bool prepared = true;
+  for (lrd_shard *shard = cache->shards; prepared && shard < lrd_cache_end(cache); shard++) {
+    lrd_sweep sweep = {.room = LRD_SWEEP_ROOM};
+    while (prepared && !sweep.done) {
+      prepared = prepare(cache, &slice, sweep.room);
+      if (prepared) copy_some(cache, shard, &sweep, &slice);
+    }
+  }
+  drop(cache, &slice);
+  return prepared;
+}
+
+bool lrd_cache_retrofit(lrd_cache *cache) {
+  if (lrd_cache_is_timed(cache)) return true;
+  if (!cache->hooks.copy || !give_timers(cache) || !copy_all(cache)) return false;
+  // Release, partner: the acquire loads of the number.
+  atomic_fetch_or_explicit(&cache->number, LRD_NUMBER_TIMED, memory_order_release);
+  return true;
+}

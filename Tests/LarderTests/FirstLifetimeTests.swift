@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Synchronization
+import Testing
+
+/// Caches that were created without anything about time, and are given lifetimes all the same.
+@Suite("The first lifetime of a cache")
+struct FirstLifetimeTests {
+  private typealias Numbers = Cache<Int, Int>
+  private let clock = ManualClock()
+
+  @Test("A plain cache keeps a token for its time")
+  func plain() {
+    let cache = Cache<String, String>(countLimit: 1_000)
+    cache["page"] = "text"
+    #expect(cache.insert("secret", forKey: "token", expiresAfter: .milliseconds(20)) == .inserted)
+    #expect(cache.remainingLifetime(forKey: "token") ?? .seconds(1) <= .milliseconds(20))
+    waitUntil("the token is gone") { cache["token"] == nil }
+    waitUntil("it is not counted") { cache.count == 1 }
+    #expect(cache.statistics.expirations == 1)
+    #expect(cache["page"] == "text" && cache.remainingLifetime(forKey: "page") == nil)
+    cache.checkInvariants()
+  }
+
+  @Test("The first lifetime may be of any kind", arguments: 0..<6, [1, 4])
+  func kinds(kind: Int, shards: Int) {
+    let causes = Protected<[RemovalCause: Int]>([:])
+    let cache = Numbers(
+      shards: shards,
+      onRemoval: { _, _, _, cause in causes.withLock { $0[cause, default: 0] += 1 } },
+      options: .init(clock: .manual(clock)))
+    for key in 0..<500 { cache.insert(key, forKey: key, cost: key % 3) }
+    clock.advance(by: .seconds(50))
+    let before = cache.statistics
+    switch kind {
+    case 0: cache.insert(7, forKey: 7, expiresAfter: .seconds(10))
+    case 1: #expect(cache.setLifetime(.seconds(10), forKey: 7))
+    case 2: cache.expiration = .afterWrite(.seconds(10))
+    case 3: cache.expiration = .afterAccess(.seconds(10))
+    case 4: cache.trim(toAge: .seconds(10))
+    default: #expect(cache.setLifetime(.zero, forKey: 7))
+    }
+    cache.checkInvariants()
+    let isRule = kind == 2 || kind == 3
+    #expect(cache.count == (kind == 5 ? 499 : 500))
+    #expect(cache.statistics.insertions == before.insertions)
+    #expect(cache.totalCost == 499 + (kind == 0 || kind == 5 ? -1 : 0))
+    let told: [RemovalCause: Int] = kind == 0 ? [.replaced: 1] : kind == 5 ? [.expired: 1] : [:]
+    #expect(causes.withLock { $0 } == told)
+    for key in 0..<500 where kind != 5 || key != 7 { #expect(cache.peek(forKey: key) == key) }
+    // What is stored plainly from now on is like the rest.
+    for key in 400..<600 { cache.insert(key, forKey: key, cost: 1) }
+    cache.checkInvariants()
+    clock.advance(by: .seconds(10))
+    for key in 0..<600 {
+      let lives = !isRule && (key != 7 || kind == 4)
+      #expect((cache[key] == key) == lives && cache.contains(key) == lives)
+    }
+    cache.removeExpired()
+    #expect(cache.count == (isRule ? 0 : kind == 4 ? 600 : 599))
+    #expect(cache.totalCost >= 0 && (!isRule || cache.totalCost == 0))
+    #expect(causes.withLock { $0[.expired] ?? 0 } == cache.statistics.expirations)
+    cache.trim(toAge: .seconds(9))
+    #expect(cache.isEmpty)
+    cache.checkInvariants()
+  }
+
+  @Test("The order stays as it was", arguments: EvictionPolicy.exact)
+  func order(policy: EvictionPolicy) {
+    var options = Numbers.Options(clock: .manual(clock))
+    options.hashSeeds = (1, 2)
+    let caches = (0..<2).map { _ in
+      Numbers(countLimit: 100, totalCostLimit: 1 << 40, policy: policy, options: options)
+    }
+    let (cache, other) = (caches[0], caches[1])
+    for each in caches {
+      // Among equal costs, what was stored last is the hottest.
+      for key in 0..<100 { each.insert(key, forKey: key, cost: 1 + key) }
+      for key in 0..<100 where key % 3 == 0 { _ = each[key] }
+    }
+    cache.setLifetime(.seconds(1), forKey: -1)
+    #expect(cache.keys == other.keys)
+    for each in caches { for key in 100..<150 { each[key] = key } }
+    #expect(cache.keys == other.keys)
+    cache.checkInvariants()
+  }
+
+  @Test("Each value dies once, and only when it has left")
+  func lives() {
+    let tracker = LifetimeTracker()
+    let cache = Cache<Int, Tracked>(
+      options: .init(remembersAge: true, clock: .manual(clock)))
+    for key in 0..<300 { cache[key] = tracker.make(key) }
+    cache.withValue(forKey: 5) { value in
+      cache.setLifetime(.seconds(1), forKey: 5)
+      precondition(value.isIntact && cache[5] === value)
+      cache.removeValue(forKey: 5)
+      precondition(value.isIntact)
+    }
+    cache.trimOldest(toCount: 200)
+    #expect(cache.keys.min() == 100)
+    #expect(settles(tracker, at: 200, cache))
+    cache.expiration = .afterWrite(.seconds(1))
+    clock.advance(by: .seconds(1))
+    cache.removeExpired()
+    #expect(settles(tracker, at: 0, cache))
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("Threads that look up meanwhile honour the deadline", arguments: [1, 4])
+  func threads(shards: Int) {
+    for round in 0..<Stress.scaled(60, atLeast: 6) {
+      let clock = ManualClock()
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(shards: shards, options: .init(clock: .manual(clock)))
+      for key in 0..<400 { cache[key] = tracker.make(key) }
+      let isOver = Atomic(false)
+      let isDone = Atomic(0)
+      onThreads(4) { thread in
+        if thread < 2 {
+          _ = cache[thread]
+          cache.insert(tracker.make(-1), forKey: -1 - thread, expiresAfter: .seconds(5))
+          precondition(cache[-1 - thread] != nil)
+          if isDone.add(1, ordering: .sequentiallyConsistent).newValue == 2 {
+            clock.advance(by: .seconds(5))
+            isOver.store(true, ordering: .sequentiallyConsistent)
+          }
+        }
+        var random = SplitMix64(seed: UInt64(4 * round + thread))
+        for step in 0..<2_000 {
+          let over = isOver.load(ordering: .sequentiallyConsistent)
+          let token = -1 - random.below(2)
+          let found =
+            switch step % 4 {
+            case 0: cache[token] != nil
+            case 1: cache.contains(token)
+            case 2: cache.withValue(forKey: token) { $0.isIntact } != nil
+            default: cache.values(forKeys: [1, token])[1] != nil
+            }
+          precondition(!over || !found, "found too late")
+          let key = random.below(400)
+          if key % 4 == 0 {
+            cache[key] = tracker.make(key)
+          } else {
+            precondition(cache.peek(forKey: key)?.payload == key)
+          }
+        }
+      }
+      cache.checkInvariants()
+      cache.removeExpired()
+      #expect(cache.count == 400 && cache.statistics.expirations == 2)
+      #expect(settles(tracker, at: 400, cache))
+      #expect(tracker.faults.isEmpty)
+    }
+  }
+}
