@@ -2,7 +2,7 @@
 import Foundation
 
 /// A JSON value whose objects keep the order of their members.
-enum JSON {
+enum JSON: Sendable {
   case null
   case text(String)
   case number(Double)
