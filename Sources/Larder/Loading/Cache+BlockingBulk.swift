@@ -67,7 +67,7 @@ extension Cache {
     var begun: [Flight<Key, Value>] = []
     for flight in flights {
       if let value = begin(flight) {
-        allFlights().land(flight, .loaded(value), remembering: nil)
+        allFlights().land(flight, found: value)
         note(flight.key, .success(value))
       } else {
         begun.append(flight)

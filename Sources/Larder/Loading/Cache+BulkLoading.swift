@@ -96,7 +96,7 @@ extension Cache {
     var begun: [Flight<Key, Value>] = []
     for flight in flights {
       if let value = begin(flight) {
-        allFlights().land(flight, .loaded(value), remembering: nil)
+        allFlights().land(flight, found: value)
       } else {
         LoadGraph.join(flight, to: bulk)
         allFlights().setLimiter(limiter, of: flight)

@@ -102,7 +102,7 @@ extension Cache {
     _ flight: Flight<Key, Value>, _ load: (Key) throws(Failure) -> Value
   ) throws -> Value {
     if let value = begin(flight) {
-      allFlights().land(flight, .loaded(value), remembering: nil)
+      allFlights().land(flight, found: value)
       return value
     }
     // Cannot throw: nobody has had the time to make the flight wait for anything.
@@ -172,7 +172,7 @@ extension Cache {
     with settings: LoadSettings
   ) {
     if let value = begin(flight) {
-      return allFlights().land(flight, .loaded(value), remembering: nil)
+      return allFlights().land(flight, found: value)
     }
     let limiter = LoadNode.running == nil ? settings.limiter : nil
     allFlights().setLimiter(limiter, of: flight)

@@ -141,16 +141,28 @@ extension Flights {
     }
   }
 
-  /// Takes a flight that is over out of the table, and ends it for all who wait.
-  func land(_ flight: OneFlight, _ landing: Landing<Value>, remembering failure: RememberedFailure?)
-  {
+  /// Takes a flight out of the table that has found a value instead of loading one. Only the caller
+  /// that began it gets that value. Since it was found a removal of many keys may have returned, so
+  /// those who joined look for themselves.
+  func land(_ flight: OneFlight, found value: Value) {
+    land(flight, .again, first: .loaded(value), remembering: nil)
+  }
+
+  /// Takes a flight that is over out of the table, and ends it for all who wait. `first`: for the
+  /// caller that began it, where that is not the same.
+  func land(
+    _ flight: OneFlight, _ landing: Landing<Value>, first: Landing<Value>? = nil,
+    remembering failure: RememberedFailure?
+  ) {
     LoadPoints.reach()
     var gone: OneFlight?
     // All waiters are taken out, so that none dies under the lock. Those who left are awake.
     let (all, asleep, isRemembered) = stripe(of: flight.hash).withLock { stripe in
       let all = flight.waiters
       let asleep = all.filter(\.isWaiting)
-      for waiter in asleep { waiter.end(landing) }
+      // A thread that begins a flight does not wait for it, so then no waiter is its own.
+      if let first, flight.isAsync, let own = all.first, own.isWaiting { own.end(first) }
+      for waiter in all where waiter.isWaiting { waiter.end(landing) }
       flight.waiters = []
       flight.task = nil
       guard let failure, flight.isCurrent else {

@@ -42,9 +42,11 @@ import Synchronization
 /// **Removals of many keys** outdate before they remove, and all flights, as no one knows what a
 /// load will return; those of a group only the flights of that group. What a flight that has begun
 /// before the call stores is either marked, or stored before and so removed. A flight that begins
-/// during the call may store its value. `storeIfNil`, `begin` and these calls have a sequentially
-/// consistent fence each, between making the table and loading, and between the caller's writes and
-/// the look for a table: one of the two sees the other.
+/// during the call may store its value. One that finds a value when it begins may find what the call
+/// then removes, and nobody marks it: so it hands the value to none of those who joined it, perhaps
+/// after the call. `storeIfNil`, `begin` and these calls have a sequentially consistent fence each,
+/// between making the table and loading, and between the caller's writes and the look for a table:
+/// one of the two sees the other.
 ///
 /// FIELDS
 ///   `stripes`         a lock each

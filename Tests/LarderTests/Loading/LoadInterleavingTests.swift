@@ -4,9 +4,10 @@
   import LarderTestSupport
   import Testing
 
-  /// Two who load and one who writes, in many orders of the steps at which they can meet. At full
-  /// length these are all in which a thread that could go on lets others go first at most four
-  /// times: few faults need more (Musuvathi and Qadeer, 2007), and all orders take too long.
+  /// Two who load, and one who writes and then loads, in many orders of the steps at which they can
+  /// meet. At full length these are all in which a thread that could go on lets others go first at
+  /// most four times: few faults need more (Musuvathi and Qadeer, 2007), and all orders take too
+  /// long.
   @Suite("Interleavings of loads and writes", .timeLimit(.minutes(20)), .serialized)
   struct LoadInterleavingTests {
     enum Write: CaseIterable, Sendable {
@@ -84,7 +85,7 @@
                 record.writeBegan = record.now()
                 write.perform(on: cache)
                 record.writeEnded = record.now()
-                record.reads.append((record.now(), cache.peek(forKey: 1)))
+                load(cache, record, turns, index)
               }
             }
           }
