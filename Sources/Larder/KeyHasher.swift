@@ -52,12 +52,9 @@ public import CLarder
 
   /// The hash of a key by `Hasher`, whose own seed belongs to the process, seeded for this cache as
   /// well.
-  ///
-  /// `_rawHashValue(seed:)` is the entry point that `Dictionary` uses. The library's own types
-  /// answer this single call without setting up a streaming `Hasher`.
   @inlinable @inline(__always)
   static func hashBySip(_ key: Key, _ seed0: UInt64, _ seed1: UInt64) -> UInt64 {
-    let hash = key._rawHashValue(seed: Int(truncatingIfNeeded: seed0))
+    let hash = StandardLibrary.hash(key, seed: Int(truncatingIfNeeded: seed0))
     return lrd_hash_fold(UInt64(truncatingIfNeeded: hash) ^ seed0, seed1)
   }
 

@@ -116,7 +116,9 @@ private final class HashableEquivalence<Key: Hashable>: KeyEquivalence, @uncheck
     Self.key(left) == Self.key(right)
   }
 
-  override func hash(_ key: AnyObject, seed: Int) -> Int { Self.key(key)._rawHashValue(seed: seed) }
+  override func hash(_ key: AnyObject, seed: Int) -> Int {
+    StandardLibrary.hash(Self.key(key), seed: seed)
+  }
 
   private static func key(_ object: AnyObject) -> Key { unsafeBitCast(object, to: Key.self) }
 }
@@ -127,7 +129,9 @@ private final class AnyHashableEquivalence: KeyEquivalence, @unchecked Sendable 
     Self.key(left) == Self.key(right)
   }
 
-  override func hash(_ key: AnyObject, seed: Int) -> Int { Self.key(key)._rawHashValue(seed: seed) }
+  override func hash(_ key: AnyObject, seed: Int) -> Int {
+    StandardLibrary.hash(Self.key(key), seed: seed)
+  }
 
   private static func key(_ object: AnyObject) -> AnyHashable { object as! AnyHashable }
 }

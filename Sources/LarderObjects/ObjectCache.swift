@@ -53,6 +53,7 @@ open class ObjectCache<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     // Delegates see every cache as a cache of `AnyObject`s. That is the same object with the same
     // layout, and they reach it through virtual members, which know the true types.
     store.owner = .fromOpaque(Unmanaged.passUnretained(self).toOpaque())
+    MemoryPressure.followApplicationIfAny()
   }
 
   /// A name for people who debug the cache. Empty at first.

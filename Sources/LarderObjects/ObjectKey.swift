@@ -22,11 +22,15 @@ struct ObjectKey: Hashable, @unchecked Sendable {
     return left.equivalence._withUnsafeGuaranteedRef { $0.areEqual(left.object, right.object) }
   }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(_rawHashValue(seed: 0)) }
+  func hash(into hasher: inout Hasher) { hasher.combine(hash(seed: 0)) }
 
-  /// The function that the cache's own hashing calls. It bypasses `Hasher`: an object's `hash` is
-  /// already a hash, and other kinds of keys have a way of their own here.
-  func _rawHashValue(seed: Int) -> Int {
+  private func hash(seed: Int) -> Int {
     equivalence._withUnsafeGuaranteedRef { $0.hash(object, seed: seed) }
   }
+
+  #if !LARDER_DOCUMENTED
+    /// What the cache's own hashing calls; see ``StandardLibrary``. It bypasses `Hasher`: an object's
+    /// `hash` is already a hash, and other kinds of keys have a way of their own here.
+    func _rawHashValue(seed: Int) -> Int { hash(seed: seed) }
+  #endif
 }
