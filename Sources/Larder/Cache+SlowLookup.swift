@@ -19,15 +19,7 @@ extension Cache {
       lrd_loan_end(lane)
       return valueUnderLock(key, hash, lane)
     }
-    guard !isTimed || lrd_entry_lives(core, lane, entry) else {
-      lrd_loan_end(lane)
-      lrd_miss(core, lane, hash)
-      return nil
-    }
-    let value = entry.value(of: Layout.self).pointee
-    lrd_hit(core, lane, entry, hash)
-    lrd_loan_end(lane)
-    return value
+    return copyIfLiving(entry, hash, lane, isTimed: isTimed)
   }
 
   /// Looks up keys of equal hashes, for loans nested too deep, and for threads without memory for a
@@ -38,17 +30,9 @@ extension Cache {
     lrd_shard_enter(core, lane, shard)
     let entry = findLivingLocked(key, hash, shard)
     let value = entry?.value(of: Layout.self).pointee
-    noteLocked(entry, hash, shard, lane)
+    lrd_note_locked(core, lane, shard, entry, hash)
     lrd_shard_leave(core, shard)
     return value
-  }
-
-  /// Counts a lookup made under the lock: a use of `entry`, or a miss.
-  func noteLocked(
-    _ entry: StoredEntry?, _ hash: UInt64, _ shard: OpaquePointer, _ lane: OpaquePointer?
-  ) {
-    lrd_note_locked(core, lane, shard, entry, hash)
-    if let entry, let lane, lrd_cache_is_timed(core) { _ = lrd_entry_lives(core, lane, entry) }
   }
 
   /// Looks up what `peek` leaves, as ``valueBySearch(_:_:)`` does for lookups.

@@ -16,7 +16,16 @@ extension Cache {
       lrd_loan_end(lane)
       return valueBySearch(key, hash)
     }
-    guard lrd_entry_lives(core, lane, entry) else {
+    return copyIfLiving(entry, hash, lane)
+  }
+
+  /// Copies the value of an entry just found, unless it has expired. Ends the entry's loan.
+  @inlinable @inline(__always)
+  func copyIfLiving(
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ hash: UInt64, _ lane: OpaquePointer,
+    isTimed: Bool = true
+  ) -> Value? {
+    guard !isTimed || lrd_entry_lives(core, lane, entry) else {
       lrd_loan_end(lane)
       lrd_miss(core, lane, hash)
       return nil

@@ -26,6 +26,7 @@ package final class Guarded<State>: @unchecked Sendable {
     lock.deallocate()
   }
 
+  @inline(__always)
   package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
     lrd_side_lock_acquire(lock)
     defer { lrd_side_lock_release(lock) }

@@ -130,13 +130,7 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
     return stamp
   }
 
-  override func didWrite(_ hash: UInt64) {
-    let index = Self.stripe(of: hash)
-    stripes[index].withLock { stripe in
-      stripe.writers -= 1
-      _ = renew(index)
-    }
-  }
+  override func didWrite(_ hash: UInt64) { endWrite(Self.stripe(of: hash)) }
 
   override func willWriteAll() {
     for (index, stripe) in stripes.enumerated() {
@@ -149,12 +143,12 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
     }
   }
 
-  override func didWriteAll() {
-    for (index, stripe) in stripes.enumerated() {
-      stripe.withLock { stripe in
-        stripe.writers -= 1
-        _ = renew(index)
-      }
+  override func didWriteAll() { stripes.indices.forEach(endWrite) }
+
+  private func endWrite(_ index: Int) {
+    stripes[index].withLock { stripe in
+      stripe.writers -= 1
+      _ = renew(index)
     }
   }
 
@@ -186,9 +180,7 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
 
   override func forget(_ key: Key, _ hash: UInt64, since stamp: UInt64) {
     let index = Self.stripe(of: hash)
-    let gone = stripes[index].withLock { stripe in
-      self.stamp(of: index) == stamp ? stripe.forget(key) : nil
-    }
+    let gone = stripes[index].withLock { self.stamp(of: index) == stamp ? $0.forget(key) : nil }
     withExtendedLifetime(gone) {}
   }
 

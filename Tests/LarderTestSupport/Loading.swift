@@ -35,3 +35,24 @@ public final class Counter: Sendable {
   @discardableResult
   public func next() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
 }
+
+/// Watches how many calls for one key run at a time.
+public final class Overlaps: Sendable {
+  private let running = Protected<[Int: Int]>([:])
+  private let highest = Protected(0)
+
+  public init() {}
+
+  /// The most calls that were ever between ``begin(_:)`` and ``end(_:)`` for one key.
+  public var most: Int { highest.withLock { $0 } }
+
+  public func begin(_ key: Int) {
+    let now = running.withLock { running in
+      running[key, default: 0] += 1
+      return running[key]!
+    }
+    highest.withLock { $0 = max($0, now) }
+  }
+
+  public func end(_ key: Int) { running.withLock { $0[key]! -= 1 } }
+}

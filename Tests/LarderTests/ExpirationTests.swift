@@ -151,8 +151,8 @@ struct ExpirationTests {
     #expect(cache.removeExpired() == 5_000)
     #expect(cache.count == 100 && cache.totalCost == 100)
     #expect(cache.statistics.expirations == 5_000)
-    cache.reclaim()
-    #expect(tracker.live == 100 && tracker.faults.isEmpty)
+    // The background thread may be about to destroy some.
+    #expect(settles(tracker, at: 100, cache) && tracker.faults.isEmpty)
     #expect(cache.removeExpired() == 0)
     cache.checkInvariants()
     clock.advance(by: .seconds(1_000_000_000))

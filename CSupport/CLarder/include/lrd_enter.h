@@ -25,7 +25,8 @@ static inline void lrd_shard_leave(lrd_cache *cache, lrd_shard *shard) LRD_RELEA
 void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry)
     LRD_REQUIRES(shard->lock);
 
-/// Counts a lookup of `hash` made under the lock: a hit on `entry`, or a miss when it is NULL.
+/// Counts a lookup of `hash` made under the lock: a hit on `entry`, which lives, or a miss when it
+/// is NULL. A hit moves the deadline of an entry that goes by its last use.
 void lrd_note_locked(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
                      lrd_entry *_Nullable entry, uint64_t hash) LRD_REQUIRES(shard->lock);
 

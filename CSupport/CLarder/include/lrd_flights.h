@@ -2,7 +2,7 @@
 /* lrd_flights.h — counts the loads that the layer above has under way for keys of a shard.
  *
  * Whoever writes while there are some tells the layer above before the write takes effect. All
- * writes look, but those that go the short way (lrd_insertion.h) at nothing more than before: a
+ * writes look, but those that go the short way (lrd_shortway.h) at nothing more than before: a
  * shard with flights is never at ease, so insertions into it go the long way. */
 #pragma once
 

@@ -21,7 +21,10 @@ void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_ent
     shard->noted++;
     policy->missed(&shard->order, hash & ~(uint64_t)0xffff);
   }
-  if (lane) lrd_count(entry ? &lane->hits : &lane->misses);
+  if (!lane) return;
+  lrd_count(entry ? &lane->hits : &lane->misses);
+  // A use moves the deadline of an entry that goes by the last one.
+  if (entry && lrd_cache_is_timed(cache)) lrd_entry_lives(cache, lane, entry);
 }
 
 bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {

@@ -50,11 +50,12 @@ extension Cache {
   private func landing(
     of flight: Flight<Key, Value>, _ waiter: Waiter<Value>
   ) -> Landing<Value> {
-    do { try LoadGraph.willAwait(flight) } catch {
+    let asking: LoadNode?
+    do { asking = try LoadGraph.willAwait(flight) } catch {
       allFlights().leave(flight, waiter)
       return .failed(error)
     }
-    defer { LoadGraph.didAwait(flight) }
+    defer { LoadGraph.didAwait(flight, by: asking) }
     return waiter.sleep()
   }
 
@@ -75,8 +76,8 @@ extension Cache {
     }
     guard let first = begun.first else { return }
     // Cannot throw: nobody has had the time to make the flights wait for anything.
-    for flight in begun { try! LoadGraph.willAwait(flight) }
-    defer { for flight in begun { LoadGraph.didAwait(flight) } }
+    let asking = begun.map { try! LoadGraph.willAwait($0) }
+    defer { for (flight, asking) in zip(begun, asking) { LoadGraph.didAwait(flight, by: asking) } }
     for flight in begun { LoadGraph.join(flight, to: bulk) }
     // Observers of the storing are part of the load: they cannot wait for it either.
     LoadNode.$running.withValue(bulk) {

@@ -76,11 +76,12 @@ extension Cache {
       of flight: Flight<Key, Value>, _ waiter: Waiter<Value>
     ) async -> Landing<Value>
   {
-    do { try LoadGraph.willAwait(flight) } catch {
+    let asking: LoadNode?
+    do { asking = try LoadGraph.willAwait(flight) } catch {
       allFlights().leave(flight, waiter)
       return .failed(error)
     }
-    defer { LoadGraph.didAwait(flight) }
+    defer { LoadGraph.didAwait(flight, by: asking) }
     return await allFlights().sleep(flight, waiter)
   }
 

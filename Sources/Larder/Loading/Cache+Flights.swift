@@ -4,9 +4,19 @@ import Synchronization
 
 /// What writes and loads ask of each other. `Flights` says why it is right.
 extension Cache {
-  /// The table of flights, made if there is none.
+  /// The table of flights, if there is one.
+  var flights: Flights<Key, Value>? {
+    guard let flights = flightTable.load() else { return nil }
+    return cast(flights)
+  }
+
+  private func cast(_ flights: AnyFlights) -> Flights<Key, Value> {
+    unsafeDowncast(flights, to: Flights<Key, Value>.self)
+  }
+
+  /// The same, made if there is none.
   func allFlights() -> Flights<Key, Value> {
-    let flights = flights.load() ?? flights.storeIfNil(Flights(core))
+    let flights = flights ?? cast(flightTable.storeIfNil(Flights<Key, Value>(core)))
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     return flights
   }
@@ -21,7 +31,7 @@ extension Cache {
     // A load is no write, nor is the storing of an object that was found again.
     if storage?.pointee.outdates == false { return }
     // Whoever counts a flight has made the table before, and counts under this lock.
-    guard let flights = flights.load() else { return }
+    guard let flights else { return }
     var begun: UInt64
     repeat {
       begun = lrd_flights_begun_locked(shard)
@@ -36,14 +46,14 @@ extension Cache {
   /// Outdates all flights before a call that removes many entries.
   func outdateFlights() {
     atomicMemoryFence(ordering: .sequentiallyConsistent)
-    flights.load()?.outdateAll()
+    flights?.outdateAll()
     LoadPoints.reach()
   }
 
   /// Outdates the flights of a group's keys.
   func outdateFlights(inGroup group: some Hashable & Sendable) {
     atomicMemoryFence(ordering: .sequentiallyConsistent)
-    guard let flights = flights.load(), let groups = extras?.groups else { return }
+    guard let flights, let groups = extras?.groups else { return }
     flights.outdateAll { groups.isMember($0, of: group) }
   }
 
@@ -57,6 +67,7 @@ extension Cache {
     let entry = flight.replaces ? nil : findLivingLocked(flight.key, flight.hash, shard)
     let value = entry?.value(of: Layout.self).pointee
     lrd_flight_begin_locked(shard)
+    flight.hasBegun = true
     lrd_shard_leave(core, shard)
     return value
   }
@@ -71,37 +82,50 @@ extension Cache {
     }
   }
 
-  /// Ends a flight with what its loader returned or threw. Returns that for the caller who runs the
-  /// loader, which began at `start`. If it has loaded several keys, its time counts for the `first`.
+  /// Ends a flight with what its loader returned or threw. Its loader began at `start`. If it has
+  /// loaded several keys, its time counts for the `first`.
   func land(
     _ flight: Flight<Key, Value>, _ result: Result<Value, any Error>, since start: UInt64,
     with options: LoadingOptions = LoadingOptions(), isFirst: Bool = true
   ) {
-    let flights = allFlights()
-    let now = lrd_cache_now(core)
-    let time = Duration.nanoseconds(isFirst ? Int64(clamping: now - start) : 0)
-    flights.count(flight.hash) { $0.note(result, after: time) }
     switch result {
     case .success(let value):
-      store(value, of: flight, after: now - start)
-      flights.land(flight, .loaded(value), remembering: nil)
+      land(flight, in: allFlights(), loaded: value, since: start, isFirst: isFirst)
     case .failure(let error):
-      if error is NoValue { removeAbsent(flight) }
-      // The cancellation of the task that runs the loader is no business of the others.
-      let isCancelled = !flight.isAsync && error is CancellationError && Task.isCancelled
-      let failure = RememberedFailure(error, after: flight.failures, with: options, at: now)
-      flights.land(flight, isCancelled ? .again : .failed(error), remembering: failure)
+      land(flight, failed: error, since: start, with: options, isFirst: isFirst)
     }
   }
-}
 
-extension LoadStatistics {
-  fileprivate mutating func note<Value>(_ result: Result<Value, any Error>, after time: Duration) {
-    self.time += time
-    switch result {
-    case .success: loads += 1
-    case .failure(let error):
-      if error is NoValue { absences += 1 } else { failures += 1 }
+  /// Ends a flight with a value.
+  func land(
+    _ flight: Flight<Key, Value>, in flights: Flights<Key, Value>, loaded value: Value,
+    since start: UInt64, isFirst: Bool = true
+  ) {
+    let time = lrd_cache_now(core) - start
+    store(value, of: flight, after: time)
+    let isAlone = flights.landAlone(flight) { numbers in
+      numbers.loads += 1
+      if isFirst { numbers.time += .nanoseconds(Int64(clamping: time)) }
     }
+    if !isAlone { flights.land(flight, loaded: value) }
+  }
+
+  /// Ends a flight with an error.
+  func land(
+    _ flight: Flight<Key, Value>, failed error: any Error, since start: UInt64,
+    with options: LoadingOptions = LoadingOptions(), isFirst: Bool = true
+  ) {
+    let flights = allFlights()
+    let now = lrd_cache_now(core)
+    let isAbsence = error is NoValue
+    flights.count(flight.hash) { numbers in
+      if isAbsence { numbers.absences += 1 } else { numbers.failures += 1 }
+      if isFirst { numbers.time += .nanoseconds(Int64(clamping: now - start)) }
+    }
+    if isAbsence { removeAbsent(flight) }
+    // The cancellation of the task that runs the loader is no business of the others.
+    let isCancelled = !flight.isAsync && error is CancellationError && Task.isCancelled
+    let failure = RememberedFailure(error, after: flight.failures, with: options, at: now)
+    flights.land(flight, isCancelled ? .again : .failed(error), remembering: failure)
   }
 }

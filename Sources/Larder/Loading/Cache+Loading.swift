@@ -80,48 +80,53 @@ extension Cache {
       LoadPoints.reach()
       switch flights.board(key, hash, isAsync: false) {
       case .remembered(let error): throw error
-      case .began(let flight, _): return try fly(flight, load)
+      case .began(let flight, _): return try fly(flight, in: flights, load)
       case .joined(let flight, let waiter):
-        do { try LoadGraph.willAwait(flight) } catch {
-          flights.leave(flight, waiter)
-          throw error
-        }
-        defer { LoadGraph.didAwait(flight) }
-        LoadPoints.reach { waiter.isAwake }
-        switch waiter.sleep() {
-        case .loaded(let value): return value
-        case .failed(let error): throw error
-        case .left, .again: continue
-        }
+        if let value = try landing(of: flight, waiter) { return value }
       }
+    }
+  }
+
+  /// Blocks until a flight lands. `nil` to ask again.
+  @inline(never)
+  private func landing(of flight: Flight<Key, Value>, _ waiter: Waiter<Value>) throws -> Value? {
+    let asking: LoadNode?
+    do { asking = try LoadGraph.willAwait(flight) } catch {
+      allFlights().leave(flight, waiter)
+      throw error
+    }
+    defer { LoadGraph.didAwait(flight, by: asking) }
+    LoadPoints.reach { waiter.isAwake }
+    switch waiter.sleep() {
+    case .loaded(let value): return value
+    case .failed(let error): throw error
+    case .left, .again: return nil
     }
   }
 
   /// Runs a loader on this thread.
   private func fly<Failure: Error>(
-    _ flight: Flight<Key, Value>, _ load: (Key) throws(Failure) -> Value
+    _ flight: Flight<Key, Value>, in flights: Flights<Key, Value>,
+    _ load: (Key) throws(Failure) -> Value
   ) throws -> Value {
     if let value = begin(flight) {
-      allFlights().land(flight, found: value)
+      flights.land(flight, found: value)
       return value
     }
     // Cannot throw: nobody has had the time to make the flight wait for anything.
-    try LoadGraph.willAwait(flight)
-    defer { LoadGraph.didAwait(flight) }
+    let asking = try LoadGraph.willAwait(flight)
+    defer { LoadGraph.didAwait(flight, by: asking) }
     // Observers of the storing are part of the load: they cannot wait for it either.
-    let result = LoadNode.$running.withValue(flight) {
+    return try LoadNode.$running.withValue(flight) {
       let start = lrd_cache_now(core)
-      let result = Self.result(of: load, flight.key)
-      land(flight, result, since: start)
-      return result
+      let value: Value
+      do { value = try load(flight.key) } catch {
+        land(flight, failed: error, since: start)
+        throw error
+      }
+      land(flight, in: flights, loaded: value, since: start)
+      return value
     }
-    return try result.get()
-  }
-
-  private static func result<Failure: Error>(
-    of load: (Key) throws(Failure) -> Value, _ key: Key
-  ) -> Result<Value, any Error> {
-    do throws(Failure) { return .success(try load(key)) } catch { return .failure(error) }
   }
 
   @usableFromInline @inline(never)
@@ -152,11 +157,12 @@ extension Cache {
         (flight, waiter) = (other, mine)
         flights.hurry(flight, to: Task.currentPriority)
       }
-      do { try LoadGraph.willAwait(flight) } catch {
+      let asking: LoadNode?
+      do { asking = try LoadGraph.willAwait(flight) } catch {
         flights.leave(flight, waiter)
         throw error
       }
-      defer { LoadGraph.didAwait(flight) }
+      defer { LoadGraph.didAwait(flight, by: asking) }
       switch await flights.sleep(flight, waiter) {
       case .loaded(let value): return value
       case .failed(let error): throw error

@@ -18,32 +18,37 @@ extension Flights {
     Key, Value
   > {
     let new = OneFlight(key, hash, isAsync: isAsync, goesOn: goesOn)
-    let waiter = Waiter<Value>(isThread: !isAsync)
-    let now = lrd_cache_now(core)
+    // A thread that begins a flight does not wait for it.
+    var waiter = isAsync ? Waiter<Value>(isThread: false) : nil
+    var boarding: Boarding<Key, Value>?
     var gone: OneFlight?
-    let boarding = stripe(of: hash).withLock { stripe -> Boarding<Key, Value> in
-      if let flight = stripe.flight(of: key, hash) {
-        if let failure = flight.failure, failure.isFresh(at: now) {
+    stripe(of: hash).withLock { stripe in
+      if let flight = self.flight(of: key, hash, in: stripe) {
+        if let failure = flight.failure, failure.isFresh(at: lrd_cache_now(core)) {
           stripe.numbers.remembered += 1
-          return .remembered(failure.error)
+          boarding = .remembered(failure.error)
+          return
         }
         // A flight of the process that this one was forked from has no one to fly it.
         if flight.failure == nil && flight.process == new.process {
+          let mine = waiter ?? Waiter<Value>(isThread: true)
+          waiter = mine
           flight.callers += 1
-          flight.waiters.append(waiter)
+          flight.waiters.append(mine)
           stripe.numbers.shared += 1
-          return .joined(flight, waiter)
+          boarding = .joined(flight, mine)
+          return
         }
         new.failures = flight.failures
         stripe.remove(flight)
         gone = flight
       }
       new.callers = 1
-      if isAsync { new.waiters.append(waiter) }
+      if let waiter { new.waiters.append(waiter) }
       stripe.add(new)
-      return .began(new, isAsync ? waiter : nil)
     }
     if let gone { end(gone) }
+    guard let boarding else { return .began(new, waiter) }
     if case .joined(let flight, _) = boarding, LoadNode.running != nil { need(flight) }
     return boarding
   }
@@ -66,7 +71,7 @@ extension Flights {
     let now = lrd_cache_now(core)
     var gone: OneFlight?
     let began = stripe(of: hash).withLock { stripe in
-      if let flight = stripe.flight(of: key, hash) {
+      if let flight = self.flight(of: key, hash, in: stripe) {
         if flight.failure?.isFresh(at: now) ?? (flight.process == new.process) { return false }
         new.failures = flight.failures
         stripe.remove(flight)
@@ -139,46 +144,6 @@ extension Flights {
     } onCancel: {
       leave(flight, waiter)
     }
-  }
-
-  /// Takes a flight out of the table that has found a value instead of loading one. Only the caller
-  /// that began it gets that value. Since it was found a removal of many keys may have returned, so
-  /// those who joined look for themselves.
-  func land(_ flight: OneFlight, found value: Value) {
-    land(flight, .again, first: .loaded(value), remembering: nil)
-  }
-
-  /// Takes a flight that is over out of the table, and ends it for all who wait. `first`: for the
-  /// caller that began it, where that is not the same.
-  func land(
-    _ flight: OneFlight, _ landing: Landing<Value>, first: Landing<Value>? = nil,
-    remembering failure: RememberedFailure?
-  ) {
-    LoadPoints.reach()
-    var gone: OneFlight?
-    // All waiters are taken out, so that none dies under the lock. Those who left are awake.
-    let (all, asleep, isRemembered) = stripe(of: flight.hash).withLock { stripe in
-      let all = flight.waiters
-      let asleep = all.filter(\.isWaiting)
-      // A thread that begins a flight does not wait for it, so then no waiter is its own.
-      if let first, flight.isAsync, let own = all.first, own.isWaiting { own.end(first) }
-      for waiter in all where waiter.isWaiting { waiter.end(landing) }
-      flight.waiters = []
-      flight.task = nil
-      guard let failure, flight.isCurrent else {
-        stripe.remove(flight)
-        return (all, asleep, false)
-      }
-      flight.failure = failure
-      flight.failures = failure.failures
-      gone = stripe.remember(flight)
-      return (all, asleep, true)
-    }
-    LoadPoints.reach()
-    if !isRemembered { end(flight) }
-    if let gone { end(gone) }
-    for waiter in asleep { waiter.wake() }
-    withExtendedLifetime(all) {}
   }
 
   /// Counts something.

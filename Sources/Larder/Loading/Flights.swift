@@ -2,6 +2,11 @@
 import CLarder
 import Synchronization
 
+/// The loads under way in one cache, whatever the types of key and value; see `AnyFlight`.
+class AnyFlights: @unchecked Sendable {
+  // Sendable: has no state; the subclass has an argument of its own.
+}
+
 /// The loads under way in one cache, by key: *flights*. A caller that misses joins the flight of its
 /// key or begins one. The loader runs without a lock.
 ///
@@ -51,53 +56,61 @@ import Synchronization
 /// FIELDS
 ///   `stripes`         a lock each
 ///   `Flight.outdated` set before the shard's lock is taken, read under it: relaxed, the lock orders
-final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+final class Flights<Key: Hashable & Sendable, Value: Sendable>: AnyFlights, @unchecked Sendable {
+  // Sendable: constants.
   typealias OneFlight = Flight<Key, Value>
-
-  struct Stripe {
-    /// The flights of a hash, linked by `next`.
-    var flights: [UInt64: OneFlight] = [:]
-    /// Flights whose failure is remembered, oldest first. Some may be out of `flights` already.
-    var remembered: [OneFlight] = []
-    var numbers = LoadStatistics()
-  }
 
   static var stripeCount: Int { 16 }
 
   /// The cache's, which outlives this.
   nonisolated(unsafe) let core: OpaquePointer
-  private let stripes: [Guarded<Stripe>]
+  private let stripes: [Guarded<FlightStripe>]
 
   init(_ core: OpaquePointer) {
     self.core = core
-    stripes = (0..<Self.stripeCount).map { _ in Guarded(Stripe()) }
+    stripes = (0..<Self.stripeCount).map { _ in Guarded(FlightStripe()) }
   }
 
   /// These bits of the hash choose neither a cell in a bucket nor a shard.
-  func stripe(of hash: UInt64) -> Guarded<Stripe> { stripes[Int(hash >> 40) % Self.stripeCount] }
+  func stripe(of hash: UInt64) -> Guarded<FlightStripe> {
+    stripes[Int(hash >> 40) % Self.stripeCount]
+  }
+
+  /// The flight of a key. The stripe's lock is held.
+  func flight(of key: Key, _ hash: UInt64, in stripe: borrowing FlightStripe) -> OneFlight? {
+    var candidate = stripe.flights[hash]
+    while let other = candidate {
+      let flight = unsafeDowncast(other, to: OneFlight.self)
+      if flight.key == key { return flight }
+      candidate = other.next
+    }
+    return nil
+  }
 
   /// Takes the flight of a key out of the table and marks it. No lock is held.
   func outdate(_ key: Key, _ hash: UInt64) {
-    let flight = stripe(of: hash).withLock { $0.outdate($0.flight(of: key, hash)) }
-    if let flight, flight.failure != nil { end(flight) }
+    let flight = stripe(of: hash).withLock { $0.outdate(self.flight(of: key, hash, in: $0)) }
+    if let flight, flight.failure != nil || flight.isForeign { end(flight) }
   }
 
   /// The same for all flights whose key is concerned. `isConcerned` runs without a lock.
   func outdateAll(where isConcerned: ((Key) -> Bool)? = nil) {
     for stripe in stripes {
       let all = stripe.withLock { $0.all }
-      for flight in all where isConcerned?(flight.key) ?? true {
+      for flight in all where isConcerned?(unsafeDowncast(flight, to: OneFlight.self).key) ?? true {
         let gone = stripe.withLock { $0.contains(flight) ? $0.outdate(flight) : nil }
-        if gone?.failure != nil { end(flight) }
+        if let gone, gone.failure != nil || gone.isForeign { end(gone) }
       }
     }
   }
 
-  /// Notes that a flight is over.
-  func end(_ flight: OneFlight) {
+  /// Notes that a flight is over. One of the process that this one was forked from may not have
+  /// begun.
+  func end(_ flight: AnyFlight) {
     let shard = lrd_cache_shard(core, flight.hash)
     lrd_shard_enter(core, nil, shard)
-    lrd_flight_end_locked(shard)
+    if flight.hasBegun { lrd_flight_end_locked(shard) }
+    flight.hasBegun = false
     lrd_shard_leave(core, shard)
   }
 
@@ -110,55 +123,4 @@ final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// The number of flights in the table, those with a remembered failure included. For tests.
   var count: Int { stripes.reduce(0) { $0 + $1.withLock { $0.all.count } } }
-}
-
-/// Under the stripe's lock.
-extension Flights.Stripe {
-  func flight(of key: Key, _ hash: UInt64) -> Flight<Key, Value>? {
-    var candidate = flights[hash]
-    while let flight = candidate, flight.key != key { candidate = flight.next }
-    return candidate
-  }
-
-  func contains(_ flight: Flight<Key, Value>) -> Bool {
-    var candidate = flights[flight.hash]
-    while let other = candidate, other !== flight { candidate = other.next }
-    return candidate != nil
-  }
-
-  mutating func add(_ flight: Flight<Key, Value>) {
-    flight.next = flights[flight.hash]
-    flights[flight.hash] = flight
-  }
-
-  /// Takes a flight out, if it is in. The caller holds it, so that nothing dies here.
-  mutating func remove(_ flight: Flight<Key, Value>) {
-    var before: Flight<Key, Value>?
-    var candidate = flights[flight.hash]
-    while let other = candidate, other !== flight { (before, candidate) = (other, other.next) }
-    guard candidate != nil else { return }
-    if let before { before.next = flight.next } else { flights[flight.hash] = flight.next }
-    flight.next = nil
-  }
-
-  /// Takes a flight out, and marks it. Returns it, so that it outlives the lock.
-  mutating func outdate(_ flight: Flight<Key, Value>?) -> Flight<Key, Value>? {
-    guard let flight else { return nil }
-    remove(flight)
-    flight.outdate()
-    if flight.failure == nil { numbers.outdated += 1 }
-    return flight
-  }
-
-  var all: [Flight<Key, Value>] {
-    var all: [Flight<Key, Value>] = []
-    for first in flights.values {
-      var candidate = Optional(first)
-      while let flight = candidate {
-        all.append(flight)
-        candidate = flight.next
-      }
-    }
-    return all
-  }
 }

@@ -49,20 +49,21 @@ enum LoadGraph {
   /// ThreadSanitizer would take it for what lies beside.
   private static let lock = Guarded(false)
 
-  /// Notes that the load that runs here is about to wait for `other`.
-  static func willAwait(_ other: LoadNode) throws {
-    guard let asking = LoadNode.running else { return }
+  /// Notes that the load that runs here, if any, is about to wait for `other`. Returns that load.
+  static func willAwait(_ other: LoadNode) throws -> LoadNode? {
+    guard let asking = LoadNode.running else { return nil }
     let circle = lock.withLock { _ -> [LoadNode] in
       let circle = path(from: other, to: asking)
       if circle.isEmpty { asking.awaited.append(other) }
       return circle
     }
     if !circle.isEmpty { throw LoadCycle(keys: circle.compactMap(\.nodeKey)) }
+    return asking
   }
 
   /// Notes that it no longer waits.
-  static func didAwait(_ other: LoadNode) {
-    guard let asking = LoadNode.running else { return }
+  static func didAwait(_ other: LoadNode, by asking: LoadNode?) {
+    guard let asking else { return }
     lock.withLock { _ in
       // The caller holds `other`, so that nothing dies here.
       if let index = asking.awaited.firstIndex(where: { $0 === other }) {

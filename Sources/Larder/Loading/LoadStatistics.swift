@@ -50,12 +50,12 @@ extension Cache {
   /// What the loads of this cache have done since it was created.
   ///
   /// - Complexity: O(1). Takes some locks for a few steps each.
-  public var loadStatistics: LoadStatistics { flights.load()?.numbers ?? LoadStatistics() }
+  public var loadStatistics: LoadStatistics { flights?.numbers ?? LoadStatistics() }
 }
 
 extension Cache {
   /// The number of loads under way and of failures remembered, for tests.
-  package var flightCount: Int { flights.load()?.count ?? 0 }
+  package var flightCount: Int { flights?.count ?? 0 }
 
   /// The flights that the shards know of, for tests.
   package var countedFlights: Int {

@@ -46,7 +46,7 @@ struct Refreshing: Sendable {
   init(_ refreshing: Refreshing, after size: Int) {
     after = lrd_ticks_of(refreshing.after?.lifetime ?? .max)
     beta = refreshing.beta
-    offset = EntryLayout<Never, Never>.roundUp(size, MemoryLayout<UInt64>.alignment)
+    offset = PairLayout<Never, Never>.roundUp(size, MemoryLayout<UInt64>.alignment)
     end = offset + (beta > 0 ? 2 : 1) * MemoryLayout<UInt64>.size
   }
 
@@ -130,7 +130,7 @@ extension Cache {
     let entry = findLivingLocked(key, hash, shard)
     if let entry { isDue = claims(entry, by: rule, at: lrd_tick_at(lrd_cache_now(core))) }
     let value = entry?.value(of: Layout.self).pointee
-    noteLocked(entry, hash, shard, lane)
+    lrd_note_locked(core, lane, shard, entry, hash)
     lrd_shard_leave(core, shard)
     return value
   }

@@ -28,19 +28,3 @@ struct RememberedFailure {
     until = now + delay.nanoseconds
   }
 }
-
-/// Under the stripe's lock.
-extension Flights.Stripe {
-  /// The most remembered failures of a stripe.
-  private static var rememberedMost: Int { 1_024 / 16 }
-
-  /// Keeps a flight whose failure is remembered. Returns one that is forgotten for it.
-  mutating func remember(_ flight: Flight<Key, Value>) -> Flight<Key, Value>? {
-    remembered.append(flight)
-    guard remembered.count > Self.rememberedMost else { return nil }
-    let oldest = remembered.removeFirst()
-    guard contains(oldest) else { return nil }
-    remove(oldest)
-    return oldest
-  }
-}

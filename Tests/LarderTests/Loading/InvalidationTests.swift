@@ -6,6 +6,37 @@ import Testing
 /// What a write does to the load of its key, one kind of write after the other.
 @Suite("Invalidation beats loads", .timeLimit(.minutes(20)))
 struct InvalidationTests {
+  /// An error that does something when it goes.
+  final class Parting: Error {
+    let act: @Sendable () -> Void
+    init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+    deinit { act() }
+  }
+
+  @Test("Remembered failures that are forgotten die without a lock")
+  func forgottenFailures() async {
+    await #expect(processExitsWith: .success) {
+      let home = Protected<LoadingCache<Int, Int>?>(nil)
+      let died = Counter()
+      let long = LoadingOptions.Backoff(first: .seconds(3_600), longest: .seconds(3_600))
+      let cache = LoadingCache<Int, Int>(loading: .init(failures: long)) { _ in
+        throw Parting {
+          // Takes the locks of all flights.
+          _ = home.withLock { $0 }?.statistics
+          died.next()
+        }
+      }
+      home.withLock { $0 = cache }
+      for key in 0..<3_000 {
+        _ = try? await cache[key]
+        cache.cache.removeValue(forKey: key)
+      }
+      // The task of the last load may be about to let go of its error.
+      waitUntil("what is forgotten dies") { died.value >= 3_000 - 1_024 }
+      home.withLock { $0 = nil }
+    }
+  }
+
   enum Write: String, CaseIterable, Sendable {
     case remove, assignNil, removeAll, removeAllWhere, removeGroup
     case insert, update, insertTooCostly

@@ -70,6 +70,44 @@
       #expect(runs >= 200)
     }
 
+    @Test("Who joins a task's flight that found a value gets none that was removed before")
+    func joinsTheFinder() async throws {
+      let cache = Cache<Int, Int>()
+      let (removes, found, removed) = (Switch(), Switch(), Switch())
+      RealThread {
+        // It has looked for flights, and is about to remove.
+        let wait: @Sendable (() -> Bool) -> Void = { _ in
+          removes.turnOn()
+          waitUntil("the value is found") { found.isOn }
+        }
+        LoadPoints.$stop.withValue(wait) { cache.removeAll() }
+        removed.turnOn()
+      }.detach()
+      waitUntil("the removal begins") { removes.isOn }
+      let joined = Protected<Int?>(nil)
+      let place = Counter()
+      let meet: @Sendable (() -> Bool) -> Void = { _ in
+        switch place.next() {
+        // The task has missed, and is about to look once more.
+        case 1: cache[1] = 1
+        // It has found the value.
+        case 2:
+          found.turnOn()
+          waitUntil("the removal ends") { removed.isOn }
+          RealThread { joined.withLock { $0 = try? blocking(cache, 1) { _ in 2 } } }.detach()
+          waitUntil("the second caller joins") { cache.loadStatistics.shared == 1 }
+        default: break
+        }
+      }
+      let value = try await LoadPoints.$stop.withValue(meet) {
+        try await cache.value(forKey: 1) { _ in 3 }
+      }
+      #expect(value == 1)
+      waitUntil("the second caller returns") { joined.withLock { $0 != nil } }
+      #expect(joined.withLock { $0 } == 2)
+      #expect(cache.flightCount == 0 && cache.countedFlights == 0)
+    }
+
     private static func run(_ write: Write, preemptions: Int, _ choose: (Int) -> Int) -> Bool {
       let cache = Cache<Int, Int>(shards: 1)
       cache.insert(0, forKey: 2)

@@ -75,16 +75,11 @@ struct LoadingCacheTests {
   @Test("Hot keys that are refreshed under readers: one load of a key at a time, and no miss")
   func hotKeys() async throws {
     let keys = 1_000
-    let running = Protected([Int](repeating: 0, count: keys))
-    let most = Protected(0)
+    let loads = Overlaps()
     let cache = LoadingCache<Int, Int> { key in
-      let now = running.withLock { running in
-        running[key] += 1
-        return running[key]
-      }
-      most.withLock { $0 = max($0, now) }
+      loads.begin(key)
       await Task.yield()
-      running.withLock { $0[key] -= 1 }
+      loads.end(key)
       return 1
     }
     for key in 0..<keys { cache.cache[key] = 0 }
@@ -103,7 +98,7 @@ struct LoadingCacheTests {
     }
     // Nobody waits for a refresh, so the test may see one before its shard has heard of its end.
     while cache.cache.flightCount > 0 || cache.cache.countedFlights > 0 { await Task.yield() }
-    #expect(most.withLock { $0 } == 1 && misses.value == 0)
+    #expect(loads.most == 1 && misses.value == 0)
     #expect(cache.statistics.loads == cache.statistics.refreshes)
   }
 
@@ -188,18 +183,14 @@ struct LoadingCacheTests {
 
   @Test("No more loads than the limit run at once, and those nested in a load do not wait")
   func limit() async throws {
-    let (running, most) = (Protected(0), Protected(0))
+    let loads = Overlaps()
     let home = Protected<LoadingCache<Int, Int>?>(nil)
     let cache = LoadingCache<Int, Int>(loading: LoadingOptions(loadLimit: 2)) { key in
       if key >= 1_000 { return key }
-      let now = running.withLock { running in
-        running += 1
-        return running
-      }
-      most.withLock { $0 = max($0, now) }
+      loads.begin(0)
       for _ in 0..<20 { await Task.yield() }
       let inner = try await home.withLock { $0 }![key + 1_000]
-      running.withLock { $0 -= 1 }
+      loads.end(0)
       return inner
     }
     home.withLock { $0 = cache }
@@ -208,15 +199,17 @@ struct LoadingCacheTests {
       for try await value in group { #expect(value >= 1_000) }
     }
     home.withLock { $0 = nil }
-    #expect(most.withLock { $0 } == 2)
+    #expect(loads.most == 2)
     #expect(cache.statistics.loads == 80)
   }
 
   @Test("A load may wait for one that waits for its turn", arguments: [true, false])
   func limitAndJoin(together: Bool) async throws {
     let home = Protected<LoadingCache<Int, Int>?>(nil)
+    let runs = Switch()
     let load = { @Sendable (key: Int) async throws -> Int in
       guard key == 1 else { return key }
+      runs.turnOn()
       let cache = home.withLock { $0! }
       // The other one is in the table, and has no turn.
       while cache.cache.flightCount < 2 { await Task.yield() }
@@ -232,7 +225,7 @@ struct LoadingCacheTests {
       loading: LoadingOptions(loadLimit: 1), loadAll: together ? loadAll : nil, load: load)
     home.withLock { $0 = cache }
     async let one = cache.values(forKeys: [1])
-    while cache.cache.flightCount == 0 { await Task.yield() }
+    while !runs.isOn { await Task.yield() }
     async let two = cache.values(forKeys: [2])
     let values = try await [one[1]!.get(), two[2]!.get()]
     #expect(values == [2, 2])

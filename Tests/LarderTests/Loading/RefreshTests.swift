@@ -162,19 +162,14 @@ struct RefreshTests {
   @Test("Threads and tasks on old keys: one load of a key at a time, and nobody waits")
   func crowd() async throws {
     let keys = 50
-    let running = Protected([Int](repeating: 0, count: keys))
-    let most = Protected(0)
+    let loads = Overlaps()
     let clock = ManualClock()
     let cache = LoadingCache<Int, Int>(
       options: .init(clock: .manual(clock)), loading: .init(refreshAfter: .seconds(1))
     ) { key in
-      let now = running.withLock { running in
-        running[key] += 1
-        return running[key]
-      }
-      most.withLock { $0 = max($0, now) }
+      loads.begin(key)
       await Task.yield()
-      running.withLock { $0[key] -= 1 }
+      loads.end(key)
       return 1
     }
     for key in 0..<keys { cache.cache[key] = 0 }
@@ -192,7 +187,7 @@ struct RefreshTests {
       try await group.waitForAll()
     }
     while cache.cache.flightCount > 0 || cache.cache.countedFlights > 0 { await Task.yield() }
-    #expect(most.withLock { $0 } == 1)
+    #expect(loads.most == 1)
     #expect(cache.cache.statistics.misses == 0)
     #expect(cache.statistics.loads == cache.statistics.refreshes && cache.statistics.loads > 0)
     cache.cache.checkInvariants()

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One of the parts of `Flights`, chosen by hash, under a lock of its own.
+struct FlightStripe {
+  /// The flights of a hash, linked by `next`.
+  private(set) var flights: [UInt64: AnyFlight] = [:]
+  /// Flights whose failure is remembered, oldest first. Some may be out of `flights` already.
+  private var remembered: [AnyFlight] = []
+  var numbers = LoadStatistics()
+
+  /// The most remembered failures of a stripe.
+  private static var rememberedMost: Int { 1_024 / 16 }
+
+  func contains(_ flight: AnyFlight) -> Bool {
+    var candidate = flights[flight.hash]
+    while let other = candidate, other !== flight { candidate = other.next }
+    return candidate != nil
+  }
+
+  mutating func add(_ flight: AnyFlight) {
+    flight.next = flights.updateValue(flight, forKey: flight.hash)
+  }
+
+  /// Takes a flight out, if it is in. The caller holds it, so that nothing dies here.
+  mutating func remove(_ flight: AnyFlight) {
+    var before: AnyFlight?
+    var candidate = flights[flight.hash]
+    while let other = candidate, other !== flight { (before, candidate) = (other, other.next) }
+    guard candidate != nil else { return }
+    if let before { before.next = flight.next } else { flights[flight.hash] = flight.next }
+    flight.next = nil
+  }
+
+  /// Takes a flight out, and marks it. Returns it, so that it outlives the lock.
+  mutating func outdate(_ flight: AnyFlight?) -> AnyFlight? {
+    guard let flight else { return nil }
+    remove(flight)
+    flight.outdate()
+    if flight.failure == nil { numbers.outdated += 1 }
+    return flight
+  }
+
+  /// Keeps a flight whose failure is remembered. Returns one that is forgotten for it, so that it
+  /// outlives the lock, and whether it was still in the table.
+  mutating func remember(_ flight: AnyFlight) -> (flight: AnyFlight, wasIn: Bool)? {
+    remembered.append(flight)
+    guard remembered.count > Self.rememberedMost else { return nil }
+    let oldest = remembered.removeFirst()
+    let wasIn = contains(oldest)
+    if wasIn { remove(oldest) }
+    return (oldest, wasIn)
+  }
+
+  var all: [AnyFlight] {
+    var all: [AnyFlight] = []
+    for first in flights.values {
+      var candidate = Optional(first)
+      while let flight = candidate {
+        all.append(flight)
+        candidate = flight.next
+      }
+    }
+    return all
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How flights end. No lock is held when these are called.
+extension Flights {
+  /// Takes a flight out of the table that has found a value instead of loading one. Only the caller
+  /// that began it gets that value. Since it was found a removal of many keys may have returned, so
+  /// those who joined look for themselves.
+  func land(_ flight: OneFlight, found value: Value) {
+    land(flight, .again, first: .loaded(value), remembering: nil)
+  }
+
+  /// Takes a flight out of the table that has loaded a value.
+  @inline(never)
+  func land(_ flight: OneFlight, loaded value: Value) {
+    land(flight, .loaded(value), remembering: nil)
+  }
+
+  /// Takes a flight that is over out of the table, and ends it for all who wait. `first`: for the
+  /// caller that began it, where that is not the same.
+  func land(
+    _ flight: OneFlight, _ landing: Landing<Value>, first: Landing<Value>? = nil,
+    remembering failure: RememberedFailure?
+  ) {
+    LoadPoints.reach()
+    // Those who left die without the lock, too.
+    var (asleep, left) = (WaiterQueue(), WaiterQueue())
+    var forgotten: (flight: AnyFlight, wasIn: Bool)?
+    var isRemembered = false
+    stripe(of: flight.hash).withLock { stripe in
+      // A thread that begins a flight does not wait for it, so then no waiter is its own.
+      var next = flight.isAsync ? first ?? landing : landing
+      while let waiter = flight.waiters.popFirst() {
+        if waiter.isWaiting {
+          unsafeDowncast(waiter, to: Waiter<Value>.self).end(next)
+          asleep.append(waiter)
+        } else {
+          left.append(waiter)
+        }
+        next = landing
+      }
+      flight.task = nil
+      guard let failure, flight.isCurrent else { return stripe.remove(flight) }
+      flight.failure = failure
+      flight.failures = failure.failures
+      forgotten = stripe.remember(flight)
+      isRemembered = true
+    }
+    LoadPoints.reach()
+    if !isRemembered { end(flight) }
+    if let forgotten, forgotten.wasIn { end(forgotten.flight) }
+    while let waiter = asleep.popFirst() { waiter.wake() }
+    while left.popFirst() != nil {}
+  }
+
+  /// Takes a flight that has stored its value out of the table, if nobody waits for it. False if
+  /// somebody does.
+  func landAlone(_ flight: OneFlight, noting note: (inout LoadStatistics) -> Void) -> Bool {
+    LoadPoints.reach()
+    var isAlone = false
+    stripe(of: flight.hash).withLock { stripe in
+      note(&stripe.numbers)
+      isAlone = flight.waiters.isEmpty
+      guard isAlone else { return }
+      flight.task = nil
+      stripe.remove(flight)
+    }
+    if isAlone { end(flight) }
+    return isAlone
+  }
+}
