@@ -35,6 +35,12 @@ public enum MemoryPressure {
     lrd_pressure_report(Int32(level.rawValue))
   }
 
+  /// Says that memory runs short, for so long: for news whose end nobody tells. Otherwise like
+  /// ``report(_:)``, whose level stands beside it.
+  package static func warn(for time: Duration) {
+    lrd_pressure_warn(Int32(Level.warning.rawValue), time.nanoseconds)
+  }
+
   /// How short memory is now.
   ///
   /// - Complexity: O(1).

@@ -139,6 +139,23 @@ import Testing
       }
     }
 
+    @Test("start() right after stop() hears what is the case, also when no cache is left")
+    func startAtOnce() async {
+      await #expect(processExitsWith: .success) {
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        root.stalls("proc/pressure/memory", some: "0.00")
+        root.group(used: 990_000)
+        MemoryPressure.start()
+        for _ in 0..<100 {
+          Self.level(becomes: .critical)
+          MemoryPressure.stop()
+          MemoryPressure.start()
+        }
+        Self.level(becomes: .critical)
+      }
+    }
+
     @Test("A cache that ignores pressure starts nothing")
     func ignoringStartsNothing() async {
       await #expect(processExitsWith: .success) {

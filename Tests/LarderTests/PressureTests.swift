@@ -90,6 +90,75 @@ struct PressureTests {
     }
   }
 
+  @Test("What comes under a lowered limit stays, however often the level is reported")
+  func keptUnderTheCap() async {
+    await #expect(processExitsWith: .success) {
+      let halfEmpty = Self.filled(30)
+      MemoryPressure.report(.critical)
+      #expect(halfEmpty.count == 3)
+      let late = Self.filled(0)
+      let costly = Cache<Int, Int>(totalCostLimit: 100)
+      for cache in [halfEmpty, late] {
+        for key in 100..<200 { cache[key] = key }
+        #expect(cache.count == 10)
+      }
+      for key in 0..<20 { costly.insert(key, forKey: key, cost: 1) }
+      #expect(costly.totalCost == 10)
+      for _ in 0..<5 { MemoryPressure.report(.critical) }
+      #expect(halfEmpty.count == 10)
+      #expect(late.count == 10)
+      #expect(costly.totalCost == 10)
+    }
+  }
+
+  @Test("A limit comes back to a lower level though that is confirmed all the time")
+  func confirmed() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 50_000_000)
+      let cache = Self.filled()
+      MemoryPressure.report(.critical)
+      #expect(cache.effectiveCountLimit == 10)
+      waitUntil(deadline: 60, "the limit is that of a warning") {
+        MemoryPressure.report(.warning)
+        return cache.effectiveCountLimit == 50
+      }
+    }
+  }
+
+  @Test("A limit comes back when the closure that is asked reports the end itself")
+  func endedByTheClosure() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 1_000_000)
+      let cache = Self.filled()
+      cache.pressure = PressureResponse { _ in
+        MemoryPressure.report(.normal)
+        return .keep(0.1)
+      }
+      MemoryPressure.report(.critical)
+      #expect(MemoryPressure.current == .normal)
+      #expect(cache.count == 10)
+      waitUntil(deadline: 60, "the limit is back") { cache.effectiveCountLimit == 100 }
+    }
+  }
+
+  @Test("Levels that many threads report at once end in the last one of each")
+  func concurrentReports() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 1_000_000)
+      let cache = Self.filled()
+      for _ in 0..<200 {
+        onThreads(4) { thread in
+          MemoryPressure.report(thread % 2 == 0 ? .critical : .warning)
+          if thread % 2 == 0 { MemoryPressure.enterBackground() }
+          MemoryPressure.report(.normal)
+          MemoryPressure.enterForeground()
+        }
+        #expect(MemoryPressure.current == .normal)
+        waitUntil(deadline: 60, "the limit is back") { cache.effectiveCountLimit == 100 }
+      }
+    }
+  }
+
   @Test("Limits are lowered while pressure lasts, and come back step by step")
   func limits() async {
     await #expect(processExitsWith: .success) {

@@ -6,13 +6,14 @@
  * own.
  *
  * BASE. A fraction is one of the base: the most that the cache has held since the cause began. So
- * the same level, reported again, removes only what has come since. The cause ends when its cap is
- * gone and the level is normal; the next one begins with what is there then.
+ * the same level, reported again, removes only what has come since, and nothing that is within its
+ * cap. The cause ends when its cap is gone and the level is normal; the next one begins with what
+ * is there then.
  *
  * CAP. While a cause lasts, its cap stands beside the owner's limits, at the same fraction of them,
  * but not below a 16th. What has no limit has no cap. The limits in force are the lowest of all. A
- * cap follows a rising level at once, and a falling one step by
- * step: by an eighth of the limit, up to its goal.
+ * cap follows a rising level at once, and a falling one step by step: by an eighth of the limit, up
+ * to its goal.
  *
  * FIELDS of lrd_answer
  *   heeds        a hint (relaxed), so that a walk over all caches passes by without a lock
@@ -51,7 +52,6 @@ typedef struct lrd_cause {
 
 typedef struct lrd_answer {
   _Atomic(bool) heeds;
-  bool hidden; // the background was entered and answered
   _Atomic(uint64_t) own_count;
   _Atomic(uint64_t) own_cost;
   _Atomic(uint64_t) evictions;

@@ -14,7 +14,9 @@
  * Levels may be reported by several threads at once. Each walk brings every cache to the level that
  * is current when the walk comes by.
  *
- * FIELDS, all relaxed: each level stands for itself, and what a walk does is under locks
+ * FIELDS, all atomic and relaxed: what a walk does is under locks. Guard of the levels' stores:
+ * `levels`, a side lock. So whoever sets the last of them stores the highest of all.
+ *   current        the highest of the levels
  *   reported       the program's word
  *   warned, warned_until   the program's word for a while
  *   sensed         the watcher's

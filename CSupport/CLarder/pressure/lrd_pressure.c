@@ -22,11 +22,33 @@ static const uint64_t purge_pause = (uint64_t)700000000;
 /// Asking on a thread of its own: 0 idle, 1 under way, 2 wanted again.
 static _Atomic(int) asking;
 
+static lrd_side_lock levels;
+
 static int highest(void) {
   int level = LRD_LOAD(&reported), other = LRD_LOAD(&sensed);
   if (other > level) level = other;
   other = LRD_LOAD(&warned);
   return other > level ? other : level;
+}
+
+/// Sets one of the levels, and with it the highest. True when that is news.
+static bool set_locked(_Atomic(int) *word, int level) LRD_REQUIRES(levels) {
+  int before = LRD_LOAD(word);
+  LRD_STORE(word, level);
+  LRD_STORE(&current, highest());
+  // What is still well is no news beside the other levels.
+  return level != LRD_NORMAL || before != LRD_NORMAL;
+}
+
+/// Brings a cache to the level that is current when the call returns. Another thread, or the closure
+/// that is asked, may have reported a lower one while an answer to this one was under way: its walk
+/// came before the answer then, and the lock of the answer's numbers orders the look here after it.
+static void bring_to_level(lrd_cache *cache) {
+  int level;
+  do {
+    level = LRD_LOAD(&current);
+    lrd_reply_to_level(cache, level);
+  } while (LRD_LOAD(&current) != level);
 }
 
 /// Which caches a walk visits.
@@ -41,19 +63,20 @@ static void answer_all(walk walk) {
     if (!cache) return;
     if (!LRD_LOAD(&cache->answer.heeds)) continue;
     bool asks = lrd_reply_get(cache).asks;
-    if (walk == ALL || asks == (walk == ASKED)) lrd_reply_to_level(cache, LRD_LOAD(&current));
+    if (walk == ALL || asks == (walk == ASKED)) bring_to_level(cache);
   }
 }
 
 static void ask_all(void) {
   do {
-    LRD_STORE(&asking, 1);
+    // Acquire, pairs with the release of whoever wants it again: its level is seen.
+    atomic_exchange_explicit(&asking, 1, memory_order_acq_rel);
     answer_all(ASKED);
     lrd_alloc_give_back();
     int once = 1;
     // Whoever wants it again finds either 1, and the loop goes on, or 0, and starts a thread.
     if (atomic_compare_exchange_strong_explicit(&asking, &once, 0, memory_order_acq_rel,
-                                                memory_order_relaxed)) {
+                                                memory_order_acquire)) {
       break;
     }
   } while (true);
@@ -81,6 +104,7 @@ static void forget(void) {
 }
 
 static void serve(void) {
+  lrd_side_lock_add(&levels);
   lrd_watch_serve(lrd_pressure_tick, lrd_pressure_sense, anyone_heeds);
   pthread_atfork(NULL, NULL, forget);
 }
@@ -92,9 +116,6 @@ static void prepare(void) {
 
 /// Brings all caches to the highest level.
 static void update(bool elsewhere) {
-  int level = highest();
-  int before = atomic_exchange_explicit(&current, level, memory_order_relaxed);
-  if (level == LRD_NORMAL && before == LRD_NORMAL) return;
   answer_all(PLAIN);
   if (elsewhere) {
     ask_elsewhere();
@@ -102,30 +123,50 @@ static void update(bool elsewhere) {
     answer_all(ASKED);
   }
   uint64_t now = lrd_clock();
-  if (level != LRD_NORMAL) {
+  if (LRD_LOAD(&current) != LRD_NORMAL) {
     lrd_alloc_give_back();
     LRD_STORE(&purge_due, now + purge_pause);
   }
-  LRD_STORE(&step_due, now + LRD_LOAD(&pause_of_steps));
-  prepare();
+  // Not later than it is due already: a level that is confirmed all the time puts no step off.
+  uint64_t none = 0;
+  atomic_compare_exchange_strong_explicit(&step_due, &none, now + LRD_LOAD(&pause_of_steps),
+                                          memory_order_relaxed, memory_order_relaxed);
   lrd_watch_wake();
 }
 
 void lrd_pressure_report(int level) {
-  LRD_STORE(&reported, level);
-  update(false);
+  prepare();
+  lrd_side_lock_acquire(&levels);
+  bool news = set_locked(&reported, level);
+  lrd_side_lock_release(&levels);
+  if (news) update(false);
 }
 
 void lrd_pressure_warn(int level, uint64_t nanoseconds) {
-  LRD_STORE(&warned_until, lrd_clock() + nanoseconds);
-  LRD_STORE(&warned, level);
-  update(false);
+  prepare();
+  lrd_side_lock_acquire(&levels);
+  uint64_t now = lrd_clock();
+  LRD_STORE(&warned_until, nanoseconds < UINT64_MAX - now ? now + nanoseconds : UINT64_MAX);
+  bool news = set_locked(&warned, level);
+  lrd_side_lock_release(&levels);
+  if (news) update(false);
 }
 
 void lrd_pressure_sense(int level) {
-  int before = atomic_exchange_explicit(&sensed, level, memory_order_relaxed);
-  // A system that is still well is no news beside what the program reports.
-  if (level != LRD_NORMAL || before != LRD_NORMAL) update(true);
+  prepare();
+  lrd_side_lock_acquire(&levels);
+  bool news = set_locked(&sensed, level);
+  lrd_side_lock_release(&levels);
+  if (news) update(true);
+}
+
+/// Ends the program's word for a while when that is over.
+static void lapse(uint64_t now) {
+  lrd_side_lock_acquire(&levels);
+  bool over = LRD_LOAD(&warned) && LRD_LOAD(&warned_until) <= now;
+  if (over) set_locked(&warned, LRD_NORMAL);
+  lrd_side_lock_release(&levels);
+  if (over) update(true);
 }
 
 int lrd_pressure_current(void) {
@@ -150,13 +191,27 @@ static bool each(bool (*body)(lrd_cache *cache)) {
   return any;
 }
 
+/// As bring_to_level(). True when something was evicted.
+static bool bring_to_front_or_back(lrd_cache *cache) {
+  bool back, evicted = false;
+  do {
+    back = LRD_LOAD(&hidden);
+    evicted |= back ? lrd_reply_hide(cache) : lrd_reply_unhide(cache);
+  } while (LRD_LOAD(&hidden) != back);
+  return evicted;
+}
+
+static void set_hidden(bool now) {
+  if (atomic_exchange_explicit(&hidden, now, memory_order_relaxed) == now) return;
+  if (each(bring_to_front_or_back)) lrd_alloc_give_back();
+}
+
 void lrd_pressure_enter_background(void) {
-  if (atomic_exchange_explicit(&hidden, true, memory_order_relaxed)) return;
-  if (each(lrd_reply_hide)) lrd_alloc_give_back();
+  set_hidden(true);
 }
 
 void lrd_pressure_enter_foreground(void) {
-  if (atomic_exchange_explicit(&hidden, false, memory_order_relaxed)) each(lrd_reply_unhide);
+  set_hidden(false);
 }
 
 /// Whether `*due` has come; then it is over.
@@ -173,16 +228,13 @@ static uint64_t sooner(uint64_t a, uint64_t b) {
 }
 
 uint64_t lrd_pressure_tick(uint64_t now) {
-  if (LRD_LOAD(&warned) && LRD_LOAD(&warned_until) <= now) {
-    LRD_STORE(&warned, LRD_NORMAL);
-    update(true);
-  }
+  lapse(now);
   if (is_due(&purge_due, now)) lrd_alloc_give_back();
   if (is_due(&step_due, now) && each(lrd_reply_step)) {
     LRD_STORE(&step_due, now + LRD_LOAD(&pause_of_steps));
   }
-  uint64_t lapse = LRD_LOAD(&warned) ? LRD_LOAD(&warned_until) : 0;
-  return sooner(lapse, sooner(LRD_LOAD(&purge_due), LRD_LOAD(&step_due)));
+  uint64_t end = LRD_LOAD(&warned) ? LRD_LOAD(&warned_until) : 0;
+  return sooner(end, sooner(LRD_LOAD(&purge_due), LRD_LOAD(&step_due)));
 }
 
 void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response) {
@@ -190,8 +242,7 @@ void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response) {
   if (!response->heeds) return;
   prepare();
   lrd_watch_start(false);
-  int level = LRD_LOAD(&current);
-  if (level != LRD_NORMAL) lrd_reply_to_level(cache, level);
+  if (LRD_LOAD(&current) != LRD_NORMAL) bring_to_level(cache);
 }
 
 lrd_response lrd_cache_response(lrd_cache *cache) {

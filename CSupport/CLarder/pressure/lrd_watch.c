@@ -161,18 +161,19 @@ void lrd_watch_start(bool told) {
   lrd_side_lock_acquire(&guard);
   bool starts = told || !told_before;
   told_before |= told;
-  bool opens = starts && !is_open;
+  // After stop() the thread may not have come to close the sources.
+  bool begins = starts && (!is_open || !wanted);
   if (starts) wanted = true;
-  if (opens) {
+  if (begins) {
     if (bell < 0) open_bell();
-    lrd_sources_open(&sources);
+    if (!is_open) lrd_sources_open(&sources);
     is_open = true;
     // What is the case already wakes nobody.
     sources.read_at = lrd_clock();
   }
   bool reads = is_open && lrd_sources_are_read(&sources);
   lrd_side_lock_release(&guard);
-  if (opens || (reads && starts)) lrd_watch_wake();
+  if (begins || (reads && starts)) lrd_watch_wake();
 }
 
 void lrd_watch_stop(void) {

@@ -7,9 +7,9 @@
  * there are no sources, and it sleeps on `wakeups`.
  *
  * FIELDS, guard: `guard`, a side lock
- *   sources, open   written by whoever starts, and by the thread, which alone closes descriptors
+ *   sources, is_open   written by whoever starts, and by the thread, which alone closes descriptors
  *   wanted          false: the thread is to close the sources
- *   told            start() or stop() were called: caches open nothing by themselves
+ *   told_before     start() or stop() were called: caches open nothing by themselves
  *   running         the thread was started
  *   bell            the descriptor for wake-ups, -1 for none
  * and an atomic one

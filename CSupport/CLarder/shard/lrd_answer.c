@@ -57,6 +57,12 @@ static uint64_t cap_of(uint64_t own, double keep, uint64_t floor) {
   return most_of(most_of(part_of(own, keep), own / least_part), most_of(floor, 1));
 }
 
+/// What may stay. What has come under a cap that is no higher than the goal, is within it.
+static uint64_t bound_of(uint64_t base, double keep, uint64_t cap, uint64_t goal, uint64_t floor) {
+  bool capped = goal != LRD_UNBOUNDED && cap <= goal;
+  return capped ? goal : most_of(part_of(base, keep), floor);
+}
+
 lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lrd_amount present) {
   lrd_cause *cause = &answer->cause[number];
   uint64_t least = answer->response.least;
@@ -76,13 +82,15 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
   cause->base.count = most_of(cause->base.count, present.count);
   cause->base.cost = most_of(cause->base.cost, present.cost);
   uint64_t own_count = LRD_LOAD(&answer->own_count), own_cost = LRD_LOAD(&answer->own_cost);
-  if (own_cost) {
-    relief.bounds.cost = part_of(cause->base.cost, action.keep);
-    cause->goal.cost = cap_of(own_cost, action.keep, 0);
-  } else {
-    relief.bounds.count = most_of(part_of(cause->base.count, action.keep), least);
-  }
   if (own_count) cause->goal.count = cap_of(own_count, action.keep, least);
+  if (own_cost) cause->goal.cost = cap_of(own_cost, action.keep, 0);
+  if (own_cost) {
+    relief.bounds.cost =
+        bound_of(cause->base.cost, action.keep, cause->cap.cost, cause->goal.cost, 0);
+  } else {
+    relief.bounds.count =
+        bound_of(cause->base.count, action.keep, cause->cap.count, cause->goal.count, least);
+  }
   relief.bounds.count = least_of(relief.bounds.count, cause->goal.count);
   relief.bounds.cost = least_of(relief.bounds.cost, cause->goal.cost);
   return relief;
