@@ -14,6 +14,7 @@ struct Vector {
     var status: Int
     var result: Int?
     var listed: [Entry]
+    var limits: [Int]
     var gone: [Removal]
     var freed: [Int]
     var count: Int
@@ -26,6 +27,12 @@ struct Vector {
   var policy: EvictionPolicy
   var countLimit: Int
   var costLimit: Int
+  /// Of a vector with a clock that is moved by its steps; `nil` in others.
+  var expiration: Expiration?
+  /// Whether its cache has room for lifetimes from the start.
+  var expires = false
+  /// The response to memory pressure, of a vector with levels: fractions, and the least count.
+  var response: [Double]?
   var keys: [Key]
   var steps: [Step]
   var entries: [Entry]
@@ -46,6 +53,11 @@ struct Vector {
 
   struct Malformed: Error {}
 
+  /// A lifetime in the vectors' unit; `nil` for one without end.
+  static func time(_ number: Int) -> Duration? {
+    number == -2 ? nil : .nanoseconds(1_024_000_000) * number
+  }
+
   /// The vectors in a file of JSON lines, or a sample of them where the work is scaled down.
   static func all(in path: String) throws -> [Vector] {
     let text = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -65,13 +77,22 @@ struct Vector {
       let countLimit = fields["count_limit"] as? Int, let costLimit = fields["cost_limit"] as? Int,
       let keys = fields["keys"] as? [String], let steps = fields["steps"] as? [[Any]],
       let entries = fields["entries"] as? [[Int]],
-      let counters = fields["statistics"] as? [Int], counters.count == 8,
+      let counters = fields["statistics"] as? [Int], counters.count == 10,
       let late = fields["late"] as? [Int]
     else { return nil }
     self.number = number
     self.policy = policy
     self.countLimit = countLimit
     self.costLimit = costLimit
+    if let afterWrite = fields["after_write"] as? Int,
+      let afterAccess = fields["after_access"] as? Int
+    {
+      expires = fields["expires"] as? Int == 1
+      expiration = Expiration(
+        afterWrite: afterWrite == 0 ? nil : Self.time(afterWrite),
+        afterAccess: afterAccess == 0 ? nil : Self.time(afterAccess))
+    }
+    response = fields["response"] as? [Double]
     self.keys = keys.enumerated().map { index, digits in
       Key(number: index, bytes: Self.bytes(digits), group: collide > 0 ? index % collide : nil)
     }
@@ -98,11 +119,14 @@ extension Vector.Step {
       let freed = fields[7] as? [Int], let count = fields[8] as? Int,
       let totalCost = fields[9] as? Int
     else { return nil }
-    let listed = fields[5] as? [[Int]]
+    var listed = fields[5] as? [[Int]]
     guard let result = fields[5] as? Int ?? listed.map({ _ in -1 }) else { return nil }
+    let limits = name == "limits_in_force" ? listed?.first : nil
+    if limits != nil { listed = nil }
     self.init(
       name: name, a: a, value: value, cost: cost == -1 ? nil : cost, status: status,
       result: result == -1 ? nil : result, listed: (listed ?? []).map(Entry.init),
+      limits: limits ?? [],
       gone: gone.map(Removal.init), freed: freed, count: count, totalCost: totalCost)
   }
 }
@@ -115,7 +139,7 @@ extension Entry {
 
 extension Removal {
   fileprivate init(_ fields: [Int]) {
-    let causes: [RemovalCause] = [.limit, .trimmed, .replaced, .removed]
+    let causes: [RemovalCause] = [.limit, .trimmed, .replaced, .removed, .expired, .pressure]
     self.init(
       key: fields[0], payload: fields[1], cost: fields[2], cause: causes[fields[3] - 1])
   }
@@ -126,6 +150,6 @@ extension ModelStatistics {
     self.init()
     (hits, misses, insertions, replacements) = (counters[0], counters[1], counters[2], counters[3])
     (removals, refusals) = (counters[4], counters[5])
-    (limitEvictions, trimEvictions) = (counters[6], counters[7])
+    (limitEvictions, trimEvictions, expirations) = (counters[6], counters[7], counters[8])
   }
 }

@@ -6,9 +6,19 @@ who holds it, and when it is released.
 """
 
 OK, REPLACED, NOT_FOUND, TOO_COSTLY, TOO_SMALL = range(5)
-LIMIT, TRIMMED, REPLACED_CAUSE, REMOVED = 1, 2, 3, 4
+EXPIRED = 6
+LIMIT, TRIMMED, REPLACED_CAUSE, REMOVED, EXPIRED_CAUSE, PRESSURE_CAUSE = range(1, 7)
 LRU, FIFO = 1, 2
 LIMIT_MOST = 2**63 - 1
+NEVER = float("inf")
+
+
+class Life:
+    """When the value of a key was written and used, and how long it may live after its writing."""
+
+    def __init__(self, now, lifetime):
+        self.written = self.used = now
+        self.own = lifetime  # None: that of the cache
 
 
 class Model:
@@ -18,11 +28,20 @@ class Model:
         self.hands = {}  # number of the hand: value
         self.gone = []  # [key, value, cost, cause] of the step that runs
         self.freed = []  # values released in the step that runs
-        names = "hits misses insertions replacements removals refusals evictions trims"
+        self.now, self.after_write, self.after_access = 0, NEVER, NEVER
+        self.lives = {}  # key: Life
+        self.is_timed = True  # False until the first lifetime: nobody notes when values are stored
+        names = "hits misses insertions replacements removals refusals evictions trims expirations"
+        names += " pressure"
         self.statistics = dict.fromkeys(names.split(), 0)
 
     def begin_step(self):
         self.gone, self.freed = [], []
+
+    @property
+    def limits(self):
+        """Those in force, 0 for none."""
+        return self.count_limit, self.cost_limit
 
     @property
     def exact_cost(self):
@@ -41,6 +60,7 @@ class Model:
         self.statistics["hits" if entry else "misses"] += 1
         if not entry:
             return None
+        self.lives[key].used = self.now
         if self.policy == LRU:
             self.to_front(entry)
         return entry[1]
@@ -49,14 +69,14 @@ class Model:
         self.entries.remove(entry)
         self.entries.insert(0, entry)
 
-    def set(self, key, value, cost, only_present=False):
+    def set(self, key, value, cost, only_present=False, lifetime=None):
         """The status, and the value that was there."""
         if cost is None:
-            cost = 1 if self.cost_limit else 0
+            cost = 1 if self.limits[1] else 0
         if only_present and not self.find(key):
             self.freed.append(value)
             return NOT_FOUND, None
-        if self.cost_limit and cost > self.cost_limit:
+        if self.limits[1] and cost > self.limits[1]:
             self.statistics["refusals"] += 1
             self.freed.append(value)
             return TOO_COSTLY, self.take(key, REMOVED)
@@ -67,6 +87,7 @@ class Model:
         if old is None:
             self.statistics["insertions"] += 1
         entry = [key, value, cost]
+        self.lives[key] = Life(self.now, lifetime)
         self.entries.insert(place, entry)
         self.enforce(LIMIT, spared=entry, fresh=old is None)
         return (OK if old is None else REPLACED), old
@@ -84,8 +105,32 @@ class Model:
         self.gone.append([*entry, cause])
         if entry[1] not in self.hands.values():
             self.freed.append(entry[1])
-        counter = {LIMIT: "evictions", TRIMMED: "trims", REMOVED: "removals"}
+        counter = {
+            LIMIT: "evictions", TRIMMED: "trims", REMOVED: "removals", EXPIRED_CAUSE: "expirations",
+            PRESSURE_CAUSE: "pressure",
+        }  # fmt: skip
         self.statistics[counter.get(cause, "replacements")] += 1
+
+    def left(self, key):
+        """How long the value of a key has to live."""
+        life = self.lives[key]
+        lifetime = self.after_write if life.own is None else life.own
+        return min(life.written + lifetime, life.used + self.after_access) - self.now
+
+    def give_lifetimes(self):
+        """With the first lifetime, what is stored counts as written now."""
+        if not self.is_timed:
+            for key, *_ in self.entries:
+                self.lives[key] = Life(self.now, None)
+        self.is_timed = True
+
+    def advance(self, time):
+        """Lets time pass and removes what has expired. Returns how much."""
+        self.now += time
+        expired = [entry for entry in self.entries if self.left(entry[0]) <= 0]
+        for entry in expired:
+            self.leave(entry, EXPIRED_CAUSE)
+        return len(expired)
 
     def remove_all(self):
         while self.entries:
@@ -122,10 +167,10 @@ class Model:
             self.to_front(spared)
 
     def has_too_many(self):
-        return self.count_limit and len(self.entries) > self.count_limit
+        return self.limits[0] and len(self.entries) > self.limits[0]
 
     def is_over(self):
-        return self.has_too_many() or (self.cost_limit and self.exact_cost > self.cost_limit)
+        return self.has_too_many() or (self.limits[1] and self.exact_cost > self.limits[1])
 
     def let_go(self, hand):
         """Ends one hand; the last one frees a value that is not stored."""

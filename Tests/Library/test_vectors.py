@@ -6,6 +6,7 @@ With LARDER_VECTORS_EVERY only those whose numbers it divides.
 import ctypes
 import json
 import os
+import time
 import unittest
 
 import larder
@@ -39,6 +40,16 @@ class Player:
                 value_retain=larder.Release(self.on_value_retain),
                 value_release=larder.Release(self.on_value_release),
             )
+        self.clock, self.after_access = None, vector.get("after_access", 0)
+        if "expires" in vector:
+            self.clock = ctypes.c_void_p()
+            assert larder.clock_create(self.clock) == larder.OK
+            callbacks.update(
+                clock=self.clock,
+                expires=vector["expires"],
+                after_write=vector["after_write"] * vectors.UNIT,
+                after_access=vector["after_access"] * vectors.UNIT,
+            )
         self.cache, self.config = larder.created(
             mode=vector["mode"],
             policy=vector["policy"],
@@ -47,6 +58,13 @@ class Player:
             shards=1,  # one order, as the model's
             **callbacks,
         )
+        if "response" in vector:
+            larder.listen(0)
+            warning, critical, background, least = vector["response"]
+            response = larder.PressureResponse(
+                warning, critical, background, minimum_count=least
+            )
+            assert larder.set_pressure_response(self.cache, response) == larder.OK
 
     # Callbacks.
 
@@ -118,7 +136,8 @@ class Player:
 
     def play(self, name, a, value, cost):
         handle = ctypes.c_void_p()
-        cost = larder.COST_DEFAULT if cost == -1 and name != "read" else cost
+        stores = name in ("set", "swap", "replace")
+        cost = larder.COST_DEFAULT if cost == -1 and stores else cost
         if name in ("get", "peek", "pin"):
             call = larder.peek if name == "peek" else larder.get
             status = call(self.cache, *self.key(a), handle)
@@ -133,7 +152,7 @@ class Player:
             if status == larder.OK:
                 return status, self.decoded(buffer.raw[: size.value])
             return status, size.value if status == larder.TOO_SMALL else -1
-        if name in ("set", "swap", "replace"):
+        if stores:
             call = larder.replace if name == "replace" else larder.set
             old = None if name == "set" else handle
             status = call(self.cache, *self.key(a), *self.data(value), cost, old)
@@ -152,6 +171,15 @@ class Player:
             return larder.iterate(self.cache, a, larder.Visit(visit), None), entries
         if name in ("reclaim", "remove_all"):
             return getattr(larder, name)(self.cache), -1
+        if name == "report":
+            return larder.report_pressure(a), -1
+        if name in ("hide", "show"):
+            return larder.background(name == "hide"), -1
+        if name == "limits_in_force":
+            asked = larder.get_effective_count_limit, larder.get_effective_cost_limit
+            return larder.OK, [[larder.asked(function, self.cache) for function in asked]]
+        if name in ("advance", "set_for", "set_life", "life", "expiration"):
+            return getattr(self, name)(a, value, cost)
         call = dict(
             trim_count=larder.trim_to_count,
             trim_cost=larder.trim_to_cost,
@@ -160,14 +188,48 @@ class Player:
         )[name]
         return call(self.cache, a), -1
 
+    # Steps of timed vectors.
+
+    def advance(self, time, *_):
+        assert larder.clock_advance(self.clock, time * vectors.UNIT) == larder.OK
+        count = ctypes.c_uint64()
+        return larder.remove_expired(self.cache, count), count.value
+
+    def set_for(self, a, value, lifetime):
+        data, size = self.data(value)
+        lifetime = in_nanoseconds(lifetime)
+        cost = larder.COST_DEFAULT
+        return larder.set_for(self.cache, *self.key(a), data, size, cost, lifetime, None), -1
+
+    def set_life(self, a, _, lifetime):
+        return larder.set_lifetime(self.cache, *self.key(a), in_nanoseconds(lifetime)), -1
+
+    def life(self, a, *_):
+        left = ctypes.c_uint64()
+        status = larder.get_lifetime(self.cache, *self.key(a), left)
+        if status != larder.OK:
+            return status, -1
+        # The moment in which a value was stored may be known to two ticks.
+        return status, vectors.NEVER if left.value == larder.NEVER else -(-left.value // vectors.UNIT)
+
+    def expiration(self, after_write, *_):
+        write, access = after_write * vectors.UNIT, self.after_access * vectors.UNIT
+        status, count = larder.set_expiration(self.cache, write, access, 0), ctypes.c_uint64()
+        assert larder.remove_expired(self.cache, count) == larder.OK
+        return status, -1
+
     def statistics(self):
         s = larder.Statistics()
         assert larder.get_statistics(self.cache, s) == larder.OK
         evictions = s.count_evictions + s.cost_evictions
         return [
             s.hits, s.misses, s.insertions, s.replacements, s.removals, s.refusals, evictions,
-            s.trim_evictions,
+            s.trim_evictions, s.expirations, s.pressure_evictions,
         ]  # fmt: skip
+
+
+def in_nanoseconds(lifetime):
+    return larder.NEVER if lifetime == vectors.NEVER else lifetime * vectors.UNIT
 
 
 class Vectors(unittest.TestCase):
@@ -195,15 +257,24 @@ class Vectors(unittest.TestCase):
         destroyed, late = vector["destroyed"], vector["late"]
         if player.objects:
             self.assertEqual(sorted(player.freed), destroyed)
-        self.assertEqual(player.ended, not player.hands)
+        if not player.clock:
+            self.assertEqual(player.ended, not player.hands)
         player.freed = []
         for hand in player.hands.values():
             player.value(hand)
             larder.value_release(hand)
         if player.objects:
             self.assertEqual(sorted(player.freed), late)
+        if player.clock:
+            larder.clock_release(player.clock)
+            # A cache with lifetimes ends when the background thread has let go of it.
+            deadline = time.monotonic() + 60
+            while not player.ended and time.monotonic() < deadline:
+                time.sleep(0.001)
         self.assertTrue(player.ended)
         self.assertEqual((player.retained, player.keys_kept), (0, 0))
+        larder.report_pressure(larder.NORMAL)
+        larder.background(0)
 
     def test_vectors(self):
         with open(os.environ["LARDER_VECTORS"]) as file:

@@ -17,6 +17,13 @@ equal hashes. Of a step, `a` is a key, a number or a hand, `gone` lists what the
 [key, value, cost, cause], and `freed` the values released, both sorted. At the end `entries` are in
 order, `destroyed` is what the end of the cache releases, and `late` what the hands still out then
 release.
+
+Timed vectors have {"after_write": 25, "after_access": 0, "expires": 1} as well: a clock that stands
+still between steps, lifetimes in units of UNIT nanoseconds, 0 for none, and whether the cache is
+made for lifetimes. In their steps the lifetime is `cost`, and NEVER stands for one without end.
+
+Pressed vectors have {"response": [0.5, 0.1, 1, 0]}: the fractions to keep at a warning, when memory
+is critical, and in the background, and the least number of entries. Levels only rise in them.
 """
 import argparse
 import hashlib
@@ -25,8 +32,14 @@ import pathlib
 import sys
 
 import model
+import pressed
 
-COUNT = 2400
+PLAIN_COUNT, TIMED_COUNT, PRESSED_COUNT = 2400, 1200, 600
+COUNT = PLAIN_COUNT + TIMED_COUNT + PRESSED_COUNT
+
+# Nanoseconds: a multiple of every resolution in use.
+UNIT = 1_024_000_000
+NEVER = -2
 
 
 class SplitMix64:
@@ -59,11 +72,38 @@ WEIGHTS = dict(
     get=34, read=12, peek=4, contains=4, set=30, swap=8, replace=8, remove=6, pin=6, unpin=5,
     list=2, reclaim=1, trim_count=1, trim_cost=1, limit_count=1, limit_cost=1, remove_all=1,
 )  # fmt: skip
-OPERATIONS = [name for name, weight in WEIGHTS.items() for _ in range(weight)]
+TIMED_WEIGHTS = dict(
+    get=30, read=8, peek=4, contains=4, set=20, swap=5, replace=5, remove=4, pin=4, unpin=3, list=3,
+    reclaim=1, trim_count=1, limit_count=1, remove_all=1, set_for=14, set_life=6, life=8, advance=18,
+    expiration=3,
+)  # fmt: skip
+
+
+PRESSED_WEIGHTS = dict(
+    get=30, peek=4, contains=4, set=40, swap=5, replace=5, remove=4, list=3, reclaim=1, trim_count=1,
+    limit_count=2, limit_cost=2, remove_all=1, report=8, hide=4, show=4,
+    limits_in_force=8,
+)  # fmt: skip
+
+
+def drawn_by(weights):
+    return [name for name, weight in weights.items() for _ in range(weight)]
+
+
+# Deadlines never come to stand at a moment of a clock that moves by tens. A hit prolongs an idle
+# lifetime if the last one was more than a 64th of it ago.
+LIFETIMES = [5, 15, 35, 95, 305, NEVER]
+MOVES = [10, 10, 10, 20, 50, 100, 300]
+
+
+def time_of(lifetime):
+    return model.NEVER if lifetime in (0, NEVER) else lifetime
 
 
 class Script:
     """One vector, made step by step on the model."""
+
+    operations = drawn_by(WEIGHTS)
 
     def __init__(self, number, seed):
         self.random = random = SplitMix64(seed * 1_000_003 + number)
@@ -73,7 +113,7 @@ class Script:
         self.costs = random.pick([[0], [1], [0, 1, 2], [1, 3, 9, 25], [2**40, 2**61, 2**63 - 1]])
         self.collide = random.pick([0, 0, 1, 2]) if self.mode else 0
         policy = random.pick([model.LRU, model.LRU, model.LRU, model.FIFO])
-        self.model = model.Model(policy, *self.limits)
+        self.model = self.new_model(policy)
         self.values = 0
         self.hands = 0
         self.line = {
@@ -81,17 +121,26 @@ class Script:
             "count_limit": self.limits[0], "cost_limit": self.limits[1], "collide": self.collide,
             "keys": [make_key(n, random).hex() for n in range(self.keys)],
         }  # fmt: skip
+        self.prepare()
         self.line["steps"] = [self.step() for _ in range(50 + random.below(151))]
         self.end()
+
+    def new_model(self, policy):
+        return model.Model(policy, *self.limits)
+
+    def prepare(self):
+        pass
 
     def step(self):
         cache, random = self.model, self.random
         cache.begin_step()
-        name = random.pick(OPERATIONS)
+        name = random.pick(self.operations)
         if name == "read" and self.mode:
             name = "get"
         if name == "unpin" and not cache.hands:
             name = "pin"
+        if name == "expiration" and self.line["after_access"]:
+            name = "reclaim"  # when a value was used last is known only roughly then
         a, value, cost, status, result = getattr(self, name)()
         return [
             name, a, value, cost, status, result, sorted(cache.gone), sorted(cache.freed),
@@ -133,10 +182,10 @@ class Script:
 
     contains = peek
 
-    def store(self, only_present=False, tells_old=True):
+    def store(self, only_present=False, tells_old=True, has_cost=False):
         key, value = self.random.below(self.keys), self.values
         self.values += 1
-        cost = None if self.random.below(4) == 0 else self.random.pick(self.costs)
+        cost = None if not has_cost and self.random.below(4) == 0 else self.random.pick(self.costs)
         status, old = self.model.set(key, value, cost, only_present)
         told = old if tells_old and old is not None else -1
         return key, value, -1 if cost is None else cost, status, told
@@ -203,6 +252,110 @@ class Script:
         return limit, -1, -1, model.OK, -1
 
 
+class TimedScript(Script):
+    """A vector with a clock and lifetimes."""
+
+    operations = drawn_by(TIMED_WEIGHTS)
+
+    def prepare(self):
+        cache, random = self.model, self.random
+        after_write, after_access = random.pick([0, 0, 25, 105, 305]), random.pick([0, 0, 15, 45, 205])
+        expires = int(bool(after_write or after_access or random.below(2)))
+        cache.after_write, cache.after_access = time_of(after_write), time_of(after_access)
+        cache.is_timed = bool(expires)
+        self.line |= {
+            "after_write": after_write, "after_access": after_access, "expires": expires,
+        }  # fmt: skip
+
+    def advance(self):
+        """The clock moves, and what has expired is removed."""
+        time = self.random.pick(MOVES)
+        return time, -1, -1, model.OK, self.model.advance(time)
+
+    def lifetime(self):
+        return 0 if self.random.below(12) == 0 else self.random.pick(LIFETIMES)
+
+    def set_for(self):
+        """A value with a lifetime of its own; not stored if that is 0."""
+        key, value, lifetime = self.random.below(self.keys), self.values, self.lifetime()
+        self.values += 1
+        self.model.give_lifetimes()
+        if lifetime == 0:
+            self.model.freed.append(value)
+            self.model.take(key, model.REMOVED)
+            return key, value, 0, model.EXPIRED, -1
+        status, _ = self.model.set(key, value, None, lifetime=time_of(lifetime))
+        return key, value, lifetime, status, -1
+
+    def set_life(self):
+        """Another lifetime, from now, for a value that is there."""
+        key, lifetime = self.random.below(self.keys), self.lifetime()
+        self.model.give_lifetimes()
+        if not self.model.find(key):
+            return key, -1, lifetime, model.NOT_FOUND, -1
+        if lifetime == 0:
+            self.model.take(key, model.EXPIRED_CAUSE)
+            return key, -1, 0, model.EXPIRED, -1
+        self.model.lives[key] = model.Life(self.model.now, time_of(lifetime))
+        return key, -1, lifetime, model.OK, -1
+
+    def life(self):
+        key = self.random.below(self.keys)
+        if not self.model.find(key):
+            return key, -1, -1, model.NOT_FOUND, -1
+        left = self.model.left(key)
+        return key, -1, -1, model.OK, NEVER if left == model.NEVER else left
+
+    def expiration(self):
+        """Another lifetime after writing, also for what is there. What goes by that is removed."""
+        cache, after_write = self.model, self.random.pick([0, 25, 105, 305])
+        cache.give_lifetimes()
+        cache.after_write = time_of(after_write)
+        cache.advance(0)
+        return after_write, -1, -1, model.OK, -1
+
+
+class PressedScript(Script):
+    """A vector with memory pressure."""
+
+    operations = drawn_by(PRESSED_WEIGHTS)
+
+    def new_model(self, policy):
+        random = self.random
+        # Entries without a cost may be passed over in turn.
+        self.costs = [cost for cost in self.costs if cost] or [1]
+        warning = random.pick([1, 0.75, 0.5, 0.3])
+        critical = random.pick([0.5, 0.1, 0]) * warning
+        background = random.pick([1, 0.5, 0.25, 0])
+        self.response = [warning, critical, background, random.pick([0, 0, 1, 3])]
+        return pressed.PressedModel(policy, *self.limits, self.response[:3], self.response[3])
+
+    def prepare(self):
+        self.line["response"] = self.response
+
+    def store(self, **how):
+        if not self.model.limits[1]:
+            how["has_cost"] = True  # the default would be 0
+        return super().store(**how)
+
+    def report(self):
+        level = max(self.model.level, self.random.pick([pressed.WARNING, pressed.CRITICAL]))
+        self.model.report(level)
+        return level, -1, -1, model.OK, -1
+
+    def hide(self):
+        self.model.hide()
+        return self.reclaim()
+
+    def show(self):
+        self.model.show()
+        return self.reclaim()
+
+    def limits_in_force(self):
+        count, cost = self.model.limits
+        return -1, -1, -1, model.OK, [[count, cost]]
+
+
 def value_bytes(value):
     """What value number `value` is in byte mode."""
     return f"{value}:".encode() + b"v" * (value * 7 % 61)
@@ -216,7 +369,10 @@ def main():
     digest = hashlib.sha256()
     with arguments.file.open("wb") as file:
         for number in range(COUNT):
-            line = Script(number, arguments.seed or 1).line
+            kind = Script if number < PLAIN_COUNT else TimedScript
+            if number >= PLAIN_COUNT + TIMED_COUNT:
+                kind = PressedScript
+            line = kind(number, arguments.seed or 1).line
             text = json.dumps(line, separators=(",", ":")).encode() + b"\n"
             digest.update(text)
             file.write(text)

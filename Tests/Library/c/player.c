@@ -30,6 +30,16 @@ long long player_number(const player *player, const larder_value *value) {
   return number;
 }
 
+const void *player_key(const player *player, long long number) {
+  const key *key = &player->keys[number];
+  return player->objects ? (const void *)key : key->bytes;
+}
+
+const void *player_data(player *player, long long number, char *text, uint64_t *size) {
+  *size = player->objects ? (uint64_t)number : player_text(number, text);
+  return player->objects ? (const void *)&player->values[number] : text;
+}
+
 static long long key_number(const player *player, const void *data, uint64_t size) {
   if (player->objects) return ((const key *)data)->number;
   for (int i = 0; i < player->key_count; i++) {
@@ -121,11 +131,8 @@ static void context_release(void *context) {
   player->ended = true;
 }
 
-void player_open(player *player, uint32_t policy, uint64_t count_limit, uint64_t cost_limit) {
-  larder_config config = LARDER_CONFIG_INIT;
-  config.count_limit = count_limit;
-  config.cost_limit = cost_limit;
-  config.policy = policy;
+void player_open(player *player, larder_config config) {
+  config.clock = player->clock;
   config.shards = 1; /* one order, as the model's */
   config.context = player;
   config.removed = removed;

@@ -25,6 +25,8 @@ typedef struct key {
 
 typedef struct player {
   larder_cache *cache;
+  larder_clock *clock; /* of timed vectors, NULL in others */
+  uint64_t after_access;
   bool objects;
   long long collide;
   int key_count;
@@ -36,17 +38,22 @@ typedef struct player {
   int row_count;
   long long freed[VALUES_MOST]; /* values released in a step */
   int freed_count;
-  bool ended;
+  _Atomic(bool) ended; /* by any thread */
 } player;
 
-/* Opens the cache of a player whose names are filled in. */
-void player_open(player *player, uint32_t policy, uint64_t count_limit, uint64_t cost_limit);
+/* Opens the cache of a player whose names are filled in. `config` has the numbers; the player adds
+ * its callbacks and clock. */
+void player_open(player *player, larder_config config);
 
 /* Writes the text of a value in byte mode; returns its size. */
 uint64_t player_text(long long number, char *text);
 
 /* The number of a value in hand, which is checked to be whole. */
 long long player_number(const player *player, const larder_value *value);
+
+/* A key as calls take it, and the data of a value: `text` has room for 96 bytes. */
+const void *player_key(const player *player, long long number);
+const void *player_data(player *player, long long number, char *text, uint64_t *size);
 
 /* Adds a row for a value in hand. */
 void player_note(player *player, const larder_value *value, long long cause);

@@ -3,18 +3,9 @@
  *
  *     vectors FILE [EVERY]     with EVERY, only each EVERY-th vector */
 #include "check.h"
-#include "player.h"
-
-#include <jansson.h>
+#include "step.h"
 #include <string.h>
-
-/* What a step says. */
-typedef struct step {
-  const char *name;
-  long long a, value, cost, status, result;
-  const json_t *listed, *gone, *freed;
-  long long count, total;
-} step;
+#include <unistd.h>
 
 static long long at(const json_t *array, size_t index) {
   return json_integer_value(json_array_get(array, index));
@@ -34,10 +25,6 @@ static step step_read(const json_t *fields) {
                 .freed = json_array_get(fields, 7),
                 .count = at(fields, 8),
                 .total = at(fields, 9)};
-}
-
-static bool is(const step *step, const char *name) {
-  return strcmp(step->name, name) == 0;
 }
 
 /* The rows are those of `array`, whose own have three or four numbers. */
@@ -63,11 +50,6 @@ static bool freed_are(const player *player, const json_t *array) {
   return true;
 }
 
-static const void *key_data(const player *player, long long number) {
-  const key *key = &player->keys[number];
-  return player->objects ? (const void *)key : key->bytes;
-}
-
 /* The number of what was handed out, which is let go unless it goes into a hand; -1 for none. */
 static long long take(player *player, larder_value *value, long long hand) {
   if (!value) return -1;
@@ -82,18 +64,18 @@ static long long take(player *player, larder_value *value, long long hand) {
 
 static void play_get(player *player, const step *step) {
   larder_value *value;
-  const void *key = key_data(player, step->a);
-  larder_status status = (is(step, "peek") ? larder_peek : larder_get)(
+  const void *key = player_key(player, step->a);
+  larder_status status = (step_is(step, "peek") ? larder_peek : larder_get)(
       player->cache, key, player->keys[step->a].size, &value);
   CHECK(status == step->status);
-  CHECK(take(player, value, is(step, "pin") ? step->value : -1) == step->result);
+  CHECK(take(player, value, step_is(step, "pin") ? step->value : -1) == step->result);
 }
 
 static void play_read(player *player, const step *step) {
   char buffer[96], text[96];
   memset(buffer, '#', sizeof buffer);
   uint64_t size = 0, room = (uint64_t)step->cost;
-  larder_status status = larder_read(player->cache, key_data(player, step->a),
+  larder_status status = larder_read(player->cache, player_key(player, step->a),
                                      player->keys[step->a].size, buffer, room, &size);
   CHECK(status == step->status);
   if (status == LARDER_NOT_FOUND) return;
@@ -105,16 +87,13 @@ static void play_read(player *player, const step *step) {
 
 static void play_store(player *player, const step *step) {
   char text[96];
-  uint64_t size = (uint64_t)step->value;
-  const void *data = &player->values[step->value];
-  if (!player->objects) {
-    size = player_text(step->value, text);
-    data = text;
-  }
+  uint64_t size;
+  const void *data = player_data(player, step->value, text, &size);
   larder_value *old = NULL;
-  larder_status status = (is(step, "replace") ? larder_replace : larder_set)(
-      player->cache, key_data(player, step->a), player->keys[step->a].size, data, size,
-      step->cost < 0 ? LARDER_COST_DEFAULT : (uint64_t)step->cost, is(step, "set") ? NULL : &old);
+  larder_status status = (step_is(step, "replace") ? larder_replace : larder_set)(
+      player->cache, player_key(player, step->a), player->keys[step->a].size, data, size,
+      step->cost < 0 ? LARDER_COST_DEFAULT : (uint64_t)step->cost,
+      step_is(step, "set") ? NULL : &old);
   CHECK(status == step->status);
   CHECK(take(player, old, -1) == step->result);
 }
@@ -134,43 +113,52 @@ static void play_list(player *player, int32_t order, const json_t *entries) {
 static larder_status play_plain(player *player, const step *step) {
   larder_cache *cache = player->cache;
   uint64_t a = (uint64_t)step->a;
-  if (is(step, "contains")) {
-    return larder_contains(cache, key_data(player, step->a), player->keys[a].size);
+  if (step_is(step, "contains")) {
+    return larder_contains(cache, player_key(player, step->a), player->keys[a].size);
   }
-  if (is(step, "unpin")) {
+  if (step_is(step, "unpin")) {
     larder_value *value = player->hands[a];
     player->hands[a] = NULL;
     return larder_value_release(value);
   }
-  if (is(step, "reclaim")) return larder_reclaim(cache);
-  if (is(step, "remove_all")) return larder_remove_all(cache);
-  if (is(step, "trim_count")) return larder_trim_to_count(cache, a);
-  if (is(step, "trim_cost")) return larder_trim_to_cost(cache, a);
-  if (is(step, "limit_count")) return larder_set_count_limit(cache, a);
-  CHECK(is(step, "limit_cost"));
+  if (step_is(step, "reclaim")) return larder_reclaim(cache);
+  if (step_is(step, "report")) return larder_report_pressure((int32_t)a);
+  if (step_is(step, "hide")) return larder_background(1);
+  if (step_is(step, "show")) return larder_background(0);
+  if (step_is(step, "remove_all")) return larder_remove_all(cache);
+  if (step_is(step, "trim_count")) return larder_trim_to_count(cache, a);
+  if (step_is(step, "trim_cost")) return larder_trim_to_cost(cache, a);
+  if (step_is(step, "limit_count")) return larder_set_count_limit(cache, a);
+  CHECK(step_is(step, "limit_cost"));
   return larder_set_cost_limit(cache, a);
 }
 
 static void play_remove(player *player, const step *step) {
   larder_value *old;
   larder_status status =
-      larder_remove(player->cache, key_data(player, step->a), player->keys[step->a].size, &old);
+      larder_remove(player->cache, player_key(player, step->a), player->keys[step->a].size, &old);
   CHECK(status == step->status);
   CHECK(take(player, old, -1) == step->result);
 }
 
 static void play(player *player, const step *step) {
-  if (is(step, "get") || is(step, "peek") || is(step, "pin")) {
+  if (step_is(step, "get") || step_is(step, "peek") || step_is(step, "pin")) {
     play_get(player, step);
-  } else if (is(step, "read")) {
+  } else if (step_is(step, "read")) {
     play_read(player, step);
-  } else if (is(step, "set") || is(step, "swap") || is(step, "replace")) {
+  } else if (step_is(step, "set") || step_is(step, "swap") || step_is(step, "replace")) {
     play_store(player, step);
-  } else if (is(step, "remove")) {
+  } else if (step_is(step, "remove")) {
     play_remove(player, step);
-  } else if (is(step, "list")) {
+  } else if (step_is(step, "list")) {
     play_list(player, (int32_t)step->a, step->listed);
-  } else {
+  } else if (step_is(step, "limits_in_force")) {
+    uint64_t count, cost;
+    const json_t *limits = json_array_get(step->listed, 0);
+    CHECK(larder_get_effective_count_limit(player->cache, &count) == LARDER_OK);
+    CHECK(larder_get_effective_cost_limit(player->cache, &cost) == LARDER_OK);
+    CHECK(count == (uint64_t)at(limits, 0) && cost == (uint64_t)at(limits, 1));
+  } else if (!step_play_timed(player, step)) {
     CHECK(play_plain(player, step) == step->status);
   }
 }
@@ -196,8 +184,10 @@ static void check_statistics(player *player, const json_t *expected) {
                          s.removals,
                          s.refusals,
                          s.count_evictions + s.cost_evictions,
-                         s.trim_evictions};
-  for (size_t i = 0; i < 8; i++) CHECK(counters[i] == (uint64_t)at(expected, i));
+                         s.trim_evictions,
+                         s.expirations,
+                         s.pressure_evictions};
+  for (size_t i = 0; i < 10; i++) CHECK(counters[i] == (uint64_t)at(expected, i));
 }
 
 static void check_end(player *player, const json_t *vector) {
@@ -217,7 +207,12 @@ static void check_end(player *player, const json_t *vector) {
   }
   player_sort(player);
   if (player->objects) CHECK(freed_are(player, json_object_get(vector, "late")));
+  /* A cache with lifetimes ends when the background thread has let go of it. */
+  for (int i = 0; i < 60000 && player->clock && !player->ended; i++) usleep(1000);
   CHECK(player->ended && player->kept_keys == 0);
+  CHECK(larder_report_pressure(LARDER_NORMAL) == LARDER_OK);
+  CHECK(larder_background(0) == LARDER_OK);
+  if (player->clock) CHECK(larder_clock_release(player->clock) == LARDER_OK);
 }
 
 static long long number_of(const json_t *object, const char *name) {
@@ -239,9 +234,27 @@ static void open_player(player *player, const json_t *vector) {
     CHECK(key->size <= KEY_BYTES_MOST);
     for (uint64_t b = 0; b < key->size; b++) sscanf(digits + 2 * b, "%2hhx", &key->bytes[b]);
   }
-  player_open(player, (uint32_t)number_of(vector, "policy"),
-              (uint64_t)number_of(vector, "count_limit"),
-              (uint64_t)number_of(vector, "cost_limit"));
+  larder_config config = LARDER_CONFIG_INIT;
+  config.count_limit = (uint64_t)number_of(vector, "count_limit");
+  config.cost_limit = (uint64_t)number_of(vector, "cost_limit");
+  config.policy = (uint32_t)number_of(vector, "policy");
+  if (json_object_get(vector, "expires")) {
+    CHECK(larder_clock_create(&player->clock) == LARDER_OK);
+    player->after_access = (uint64_t)number_of(vector, "after_access");
+    config.expires = (uint32_t)number_of(vector, "expires");
+    config.after_write = step_nanoseconds(number_of(vector, "after_write"));
+    config.after_access = step_nanoseconds((long long)player->after_access);
+  }
+  player_open(player, config);
+  const json_t *fractions = json_object_get(vector, "response");
+  if (!fractions) return;
+  larder_pressure_response response = LARDER_PRESSURE_RESPONSE_INIT;
+  response.warning = json_number_value(json_array_get(fractions, 0));
+  response.critical = json_number_value(json_array_get(fractions, 1));
+  response.background = json_number_value(json_array_get(fractions, 2));
+  response.minimum_count = (uint64_t)at(fractions, 3);
+  CHECK(larder_listen(0) == LARDER_OK);
+  CHECK(larder_set_pressure_response(player->cache, &response) == LARDER_OK);
 }
 
 static long number, step_number;
@@ -275,7 +288,7 @@ int main(int argc, char **argv) {
     }
     json_decref(vector);
   }
-  CHECK(feof(file) && number >= 2000);
+  CHECK(feof(file) && number >= 3000);
   fclose(file);
   done = true;
   printf("%ld vectors, %ld steps agree.\n", played, steps);
