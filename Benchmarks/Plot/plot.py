@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what a result file of larder-bench holds, one picture for each kind of measurement.
+"""Draws what result files of larder-bench hold, one picture for each kind of measurement.
 
 throughput: bars; latency: time by percentile; replay: miss ratio by cache size; growth: time of an
-insertion by size; memory: bytes per entry by size.
+insertion by size; memory: bytes per entry by size; pressure: hits, memory and stalls by time.
+overview: lookups of several threads, and misses of a replay, side by side.
 """
 
 import json
@@ -15,6 +16,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: E402
+
+# What never evicts misses nothing that it once had.
+WITHOUT_LIMIT = ("dictionary", "urcu")
 
 # Larder stands out; every name has its colour in all pictures.
 COLOURS = {
@@ -113,6 +117,47 @@ def throughput(rows):
     return figure
 
 
+def overview(rows):
+    hits = [row for row in rows if row["workload"] == "resident" and row["mops"] is not None]
+    names = in_order(row["implementation"] for row in hits)
+    misses = [row for row in rows if row["workload"] == "replay" and row["implementation"] in names
+              and row["implementation"] not in WITHOUT_LIMIT]
+    if len({row["threads"] for row in hits}) < 2 or not misses:
+        return None
+    # One bar for each name: the first trace and size.
+    first = (misses[0]["trace"], misses[0]["capacity"])
+    policies = in_order(row["policy"] for row in misses if row["policy"])
+    bounded = [row for row in misses if (row["trace"], row["capacity"]) == first
+               and row["policy"] in (None, *policies[:1])]
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=(1.9, 1))
+    threads = sorted({row["threads"] for row in hits})
+    width = 0.84 / len(names)
+    for place, name in enumerate(names):
+        heights = {row["threads"]: row["mops"] for row in hits if row["implementation"] == name}
+        at = [index + (place - (len(names) - 1) / 2) * width for index in range(len(threads))]
+        bars = left.bar(at, [heights.get(count, 0) for count in threads], width * 0.92,
+                        color=COLOURS.get(name), label=TITLES.get(name, name))
+        left.bar_label(bars, fmt=lambda v: f"{v:.0f}", fontsize=10, padding=2)
+    left.set_xticks(range(len(threads)),
+                    [f"{count} thread{'s' if count > 1 else ''}" for count in threads])
+    left.set_ylabel("million hits a second", fontsize=12)
+    left.set_title(f"Hits, {short(hits[0]['entries'])} entries", fontsize=13)
+    bars = right.barh([TITLES.get(row["implementation"], row["implementation"]) for row in bounded],
+                      [100 * (1 - row["hitRatio"]) for row in bounded],
+                      color=[COLOURS.get(row["implementation"]) for row in bounded])
+    right.bar_label(bars, fmt=lambda v: f"{v:.1f} %", fontsize=10, padding=2)
+    right.invert_yaxis()
+    right.margins(x=0.18)
+    right.tick_params(axis="y", labelsize=10)
+    right.set_title(f"Requests missed, room for {short(bounded[0]['capacity'])}", fontsize=13)
+    for axis, line in ((left, "x"), (right, "y")):
+        axis.grid(axis=line, visible=False)
+        axis.tick_params(axis="x", labelsize=11)
+    legend(figure, [left])
+    return figure
+
+
 def latency(rows, details):
     pairs = [(row, detail) for row, detail in zip(rows, details) if detail.get("curve")]
     if not pairs:
@@ -203,23 +248,64 @@ def lines(rows, workload, value, label, formatter, log):
     return figure
 
 
+def pressure(rows, details):
+    courses = [(row, detail) for row, detail in zip(rows, details) if detail.get("series")]
+    if not courses:
+        return None
+    figure, (top, middle, bottom) = plt.subplots(
+        3, 1, sharex=True, layout="constrained", height_ratios=(2, 2, 1))
+    for row, detail in courses:
+        answers = row["implementation"] == "larder"
+        colour, name = (COLOURS["larder"], "gives way") if answers else ("#8d8d8d", "ignores it")
+        times, hits, resident, neighbour, stalls = zip(*detail["series"])
+        top.plot(times, [100 * hit for hit in hits], color=colour, label=f"the cache {name}")
+        middle.plot(times, [size / 2**20 for size in resident], color=colour)
+        middle.plot(times, [size / 2**20 for size in neighbour], color=colour, linestyle="dotted",
+                    label=f"the neighbour, where the cache {name}")
+        if None not in stalls:
+            bottom.plot(times, stalls, color=colour)
+        last = [other["end"] for at, other in zip(rows, details)
+                if at["implementation"] == row["implementation"] and other.get("end")][-1]
+        if "killed" in last:
+            for axis, value in ((top, 100 * hits[-1]), (middle, resident[-1] / 2**20)):
+                axis.plot([times[-1]], [value], "X", color=colour, markersize=12)
+            top.annotate(last, (times[-1], 100 * hits[-1]), xytext=(10, -4),
+                         textcoords="offset points", fontsize=12, color="#606060")
+    top.set_ylim(0, 100)
+    top.set_ylabel("hits, %")
+    middle.set_ylim(bottom=0)
+    middle.set_ylabel("resident, MB")
+    bottom.set_ylim(bottom=0)
+    bottom.set_ylabel("stalled, ms/s")
+    bottom.set_xlabel("seconds")
+    legend(figure, [top, middle], columns=2)
+    return figure
+
+
 def main():
-    path, directory, kind = sys.argv[1:4]
-    try:
-        with open(path, encoding="utf-8") as file:
-            header, *rows = json.load(file)
-        details = header["details"]
-        caption = f"{header['machine']} · {header['date'][:10]}"
-        wanted = ("workload", "implementation", "nsPerOp", "mops", "hitRatio", "bytesPerEntry")
-        if len(details) != len(rows) or not all(name in row for row in rows for name in wanted):
-            raise ValueError("rows that lack something")
-    except (OSError, ValueError, LookupError, TypeError):
-        print(f"larder-bench: {path} is not a result file of larder-bench", file=sys.stderr)
-        sys.exit(2)
+    directory, kind, *paths = sys.argv[1:]
+    rows, details, captions = [], [], []
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8") as file:
+                header, *more = json.load(file)
+            captions.append(f"{header['machine']} · {header['date'][:10]}")
+            wanted = ("workload", "implementation", "nsPerOp", "mops", "hitRatio", "bytesPerEntry")
+            if len(header["details"]) != len(more) or not all(
+                    name in row for row in more for name in wanted):
+                raise ValueError("rows that lack something")
+            rows += more
+            details += header["details"]
+        except (OSError, ValueError, LookupError, TypeError):
+            print(f"larder-bench: {path} is not a result file of larder-bench", file=sys.stderr)
+            sys.exit(2)
+    path, caption = paths[0], captions[0]
     pictures = {
+        "overview": overview(rows),
         "throughput": throughput(rows),
         "latency": latency(rows, details),
         "miss-ratio": miss_ratio(rows, details),
+        "pressure": pressure(rows, details),
         "growth": lines(rows, "growth", "nsPerOp", "time of one insertion",
                         lambda v, _: time_text(v), True),
         "memory": lines(rows, "memory", "bytesPerEntry", "bytes per entry, resident",

@@ -117,7 +117,8 @@ public final class Rival {
           get(subject, key, part);
         }
       }
-      case "read-through" -> look(subject, i, true, part);
+      case "load" -> count(subject.load(key), part);
+      case "read-through", "expiring" -> look(subject, i, true, part);
       case "script" -> {
         if (actions[i] == 1) {
           subject.put(key, i, costed ? costs[i] : 1);
@@ -141,7 +142,10 @@ public final class Rival {
   }
 
   private static boolean get(Subject subject, Object key, Part part) {
-    long number = subject.read(key);
+    return count(subject.read(key), part);
+  }
+
+  private static boolean count(long number, Part part) {
     if (number < 0) {
       return false;
     }
@@ -370,6 +374,10 @@ public final class Rival {
       case "round", "latency" -> parts.length > 0 ? runByParts() : run(Integer.parseInt(words[1]), Integer.parseInt(words[2]),
           Integer.parseInt(words[3]), words[0].equals("latency"),
           words.length > 4 ? Double.parseDouble(words[4]) : 0);
+      case "lifetime" -> {
+        settings.put("lifetime", words[1]);
+        yield "{}";
+      }
       case "memory" -> memory(Integer.parseInt(words[1]));
       case "growth" -> growth(Double.parseDouble(words[1]),
           Arrays.stream(words).skip(2).mapToInt(Integer::parseInt).toArray());

@@ -14,8 +14,8 @@ protocol Command: SendableMetatype {
 @main
 struct Main {
   private static let commands: [any Command.Type] = [
-    Throughput.self, Latency.self, Memory.self, Growth.self, Replay.self, Hits.self, Plot.self,
-    SearchPolicies.self, Claims.self, Summary.self,
+    Throughput.self, Latency.self, Memory.self, Growth.self, Replay.self, Hits.self, Pressure.self,
+    Plot.self, SearchPolicies.self, Claims.self, Summary.self,
   ]
 
   private static var help: String {

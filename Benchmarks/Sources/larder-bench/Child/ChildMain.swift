@@ -9,6 +9,11 @@ let childCommand = "child"
 /// languages read and write as well.
 func runChild(_ words: some Collection<String>) throws {
   let settings = try ChildSettings(words)
+  switch settings.text("operation") {
+  case "serve": return try serve(PressedBench(settings))
+  case "grow": return try serve(NeighbourBench(settings))
+  default: break
+  }
   let keys = try KeyKind(settings.text("keys") ?? "int")
   let values = try ValueKind(settings.text("values") ?? "object")
   try withRival(
@@ -30,6 +35,14 @@ private struct ChildVisitor: RivalVisitor {
       } else {
         try serve(StepBench<R, GetStep>(settings))
       }
+    case "expiring":
+      typealias Dates = IndexList<R.Key, Dated<R.Value>>
+      switch settings.variant {
+      case "index-lru-mutex": try serveExpiring(DatedLRU<R.Key, R.Value, MutexGuard<Dates>>.self)
+      case "index-lru-nslock": try serveExpiring(DatedLRU<R.Key, R.Value, NSLockGuard<Dates>>.self)
+      default: try serveExpiring(LarderExpiring<R.Key, R.Value>.self)
+      }
+    case "load": try serve(StepBench<LarderLoading<R.Key, R.Value>, GetStep>(settings))
     case "mixed": try serve(StepBench<R, MixedStep>(settings))
     case "put": try serve(StepBench<R, PutStep>(settings))
     case "read-through":
@@ -50,20 +63,24 @@ private struct ChildVisitor: RivalVisitor {
     }
   }
 
-  private func serve(_ bench: some ChildBench) throws {
-    report(ChildReply())  // set up, ready
-    while let line = readLine() {
-      let words = line.split(separator: " ").map(String.init)
-      let numbers = words.dropFirst().map { Double($0) ?? 0 }
-      report(try bench.perform(words.first ?? "", numbers))
-    }
+  private func serveExpiring<R: Rival>(_ type: R.Type) throws {
+    try serve(StepBench<R, ReadThroughStep>(settings))
   }
+}
 
-  private func report(_ reply: ChildReply) {
-    let encoder = JSONEncoder()
-    guard let line = try? encoder.encode(reply) else { preconditionFailure("cannot be encoded") }
-    FileHandle.standardOutput.write(line + [UInt8(ascii: "\n")])
+private func serve(_ bench: some ChildBench) throws {
+  report(ChildReply())  // set up, ready
+  while let line = readLine() {
+    let words = line.split(separator: " ").map(String.init)
+    let numbers = words.dropFirst().map { Double($0) ?? 0 }
+    report(try bench.perform(words.first ?? "", numbers))
   }
+}
+
+private func report(_ reply: ChildReply) {
+  let encoder = JSONEncoder()
+  guard let line = try? encoder.encode(reply) else { preconditionFailure("cannot be encoded") }
+  FileHandle.standardOutput.write(line + [UInt8(ascii: "\n")])
 }
 
 /// Performs the commands of the parent.
@@ -78,6 +95,7 @@ struct ChildReply: Codable {
   var cpuNs: Double?  // of all threads together
   var hits: Int?
   var hitCosts: Int?
+  var expired: Double?  // of what has left the cache, the part that did so by time
   var partHits: [Int]?  // of the parts in which the stream is counted
   var lookups: Int?  // nil: every operation was one
   var timerNs: Double?  // what timing one operation costs; already subtracted
@@ -85,6 +103,7 @@ struct ChildReply: Codable {
   var histogram: [[Double]]?
   var residentBytes: Double?
   var allocatedBytes: Double?  // by the allocator's own count
+  var heldBytes: Double?  // the values in a cache
   var steps: [GrowthStep]?
   /// The machine's own pauses in a loop that only reads the clock, for as long as the steps took
   /// but ten seconds at most.

@@ -25,6 +25,6 @@ struct ChildSettings {
     Limits(
       capacity: number("capacity"), costLimit: number("cost-limit"),
       policy: text("policy").flatMap(EvictionPolicy.init(rawValue:)) ?? .default,
-      shards: words["shards"].flatMap(Int.init))
+      shards: words["shards"].flatMap(Int.init), loadTime: number("load-us"))
   }
 }

@@ -6,6 +6,7 @@ import CBench
 ///     round FIRST COUNT LEAD           LEAD requests outside the clock, then COUNT inside it
 ///     latency FIRST COUNT LEAD RATE    the same, every request timed by itself; RATE requests a
 ///                                      second over all threads, 0 for one after the other
+///     lifetime NANOSECONDS             the mean lifetime of entries in caches created from now on
 ///
 /// The implementation is filled once, outside the clock. With `fresh=1` it is created again, empty,
 /// for every command. With `parts` a round goes through the whole stream and counts the hits of
@@ -13,7 +14,7 @@ import CBench
 final class StepBench<R: Rival, S: Step>: ChildBench {
   private let requests: Requests<R.Key>
   private let threads: Int
-  private let limits: Limits
+  private var limits: Limits
   private let parts: [Range<Int>]
   private let kept: R?
   private lazy var clock = TickClock()
@@ -40,6 +41,10 @@ final class StepBench<R: Rival, S: Step>: ChildBench {
   }
 
   func perform(_ command: String, _ numbers: [Double]) throws -> ChildReply {
+    if command == "lifetime", numbers.count == 1 {
+      limits.lifetime = numbers[0]
+      return ChildReply()
+    }
     let rate = command == "latency" && numbers.count == 4 ? numbers[3] : 0
     guard command == "round" && numbers.count == 3 || command == "latency" && numbers.count == 4
     else { throw Failure("a child does not know the command '\(command)' with these numbers") }
@@ -60,7 +65,9 @@ final class StepBench<R: Rival, S: Step>: ChildBench {
     let team = runTogether(
       threads, preparation: { _ = run(S.self, rival, requests, leads[$0]) },
       { run(S.self, rival, requests, shares[$0]) })
-    return withExtendedLifetime(rival) { reply(team, team.results, timed.count) }
+    var reply = withExtendedLifetime(rival) { self.reply(team, team.results, timed.count) }
+    reply.expired = rival.expiredShare
+    return reply
   }
 
   private func roundByParts() -> ChildReply {

@@ -4,16 +4,17 @@ import Foundation
 /// `larder-bench plot`: pictures of result files.
 struct Plot: Command {
   static let name = "plot"
-  static let summary = "pictures of a result file: bars, latency and miss-ratio curves"
+  static let summary = "pictures of result files: bars, latency and miss-ratio curves"
   static let help = """
-    Usage: larder-bench plot FILE.json [options]
+    Usage: larder-bench plot FILE.json... [options]
 
-    Draws what a file written with --json holds, with matplotlib (installed if it is missing), and
-    prints the names of the pictures: throughput bars, latency curves, miss-ratio curves, growth and
-    memory, each where there are results of the kind.
+    Draws what files written with --json hold together, with matplotlib (installed if it is
+    missing), and prints the names of the pictures: throughput bars, latency curves, miss-ratio
+    curves, growth and memory, each where there are results of the kind; and an overview where there
+    are lookups of several threads and a replay. Machine and date are those of the first file.
 
       --format KIND          png (default) or svg
-      --output DIRECTORY     where to put them (default: beside FILE)
+      --output DIRECTORY     where to put them (default: beside the first FILE)
     """
 
   private enum Format: String, Choice {
@@ -21,19 +22,21 @@ struct Plot: Command {
     static let what = "format"
   }
 
-  private let file: String
+  private let files: [String]
   private let format: Format
   private let directory: String
 
   init(_ words: some Sequence<String>) throws {
     let arguments = try Arguments(words, options: ["--format", "--output"])
-    guard arguments.operands.count == 1 else { throw Failure("plot takes one FILE.json") }
-    file = arguments.operands[0]
+    files = arguments.operands
+    guard let first = files.first else { throw Failure("plot takes a FILE.json") }
     format = try arguments.choice("--format", default: .png)
-    let beside = URL(fileURLWithPath: file).deletingLastPathComponent().path
+    let beside = URL(fileURLWithPath: first).deletingLastPathComponent().path
     directory = arguments.text("--output") ?? beside
-    guard FileManager.default.isReadableFile(atPath: file), !Self.isDirectory(file) else {
-      throw Failure("\(file) cannot be read")
+    for file in files {
+      guard FileManager.default.isReadableFile(atPath: file), !Self.isDirectory(file) else {
+        throw Failure("\(file) cannot be read")
+      }
     }
     guard Self.isDirectory(directory), FileManager.default.isWritableFile(atPath: directory) else {
       throw Failure("\(directory) is not a directory that can be written")
@@ -43,7 +46,7 @@ struct Plot: Command {
   func run() throws -> Bool {
     let plot = Process()
     plot.executableURL = URL(fileURLWithPath: try benchmarksPath("Plot/plot"))
-    plot.arguments = [file, directory, format.rawValue]
+    plot.arguments = [directory, format.rawValue] + files
     try plot.run()
     plot.waitUntilExit()
     if plot.terminationStatus == 2 { exit(2) }  // it has said why

@@ -17,6 +17,9 @@ struct SideBySide {
                              mixed         3 lookups to 1 replacement, all keys there
                              churn         insertions of new keys into a full cache
                              hot-key       lookups of one key
+                             load          read-through by a cache that loads, in no time
+                             slow-load     the same, and a load takes 1 ms
+                             stampede      new keys, each asked for 64 times in a row, 1 ms a load
       --keys KIND            int (default) or string, of 22 bytes
       --values KIND          object (default), reference-counted with 64 bytes, or int
       --distribution NAME    zipf (exact, exponent 0.99; default) or uniform

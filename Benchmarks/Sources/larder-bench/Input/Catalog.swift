@@ -19,7 +19,7 @@ struct Implementation: Sendable {
   let title: String
   var variants: [Variant]
   var home = Home.swift
-  var workloads: Set<Workload> = Set(Workload.allCases)
+  var workloads = Set(Workload.allCases.filter { $0.loadTime == nil && !$0.expires })
   var evicts = true
   /// Whether it can be bounded by the sum of costs.
   var hasCosts = false
@@ -33,7 +33,10 @@ struct Implementation: Sendable {
   }
 
   static let all: [Implementation] = [
-    with(Implementation("larder", "Larder")) { $0.hasCosts = true },
+    with(Implementation("larder", "Larder")) {
+      $0.hasCosts = true
+      $0.workloads = Set(Workload.allCases)
+    },
     with(Implementation("larder-lend", "Larder, withValue")) { $0.hasCosts = true },
     with(Implementation("larder-batch", "Larder, values(forKeys:) by 64")) {
       $0.workloads = [.resident]
@@ -45,7 +48,10 @@ struct Implementation: Sendable {
       $0.workloads = [.resident, .readThrough, .mixed, .hotKey]
     },
     with(Implementation("class-lru", "class-node LRU")) { $0.useBothLocks() },
-    with(Implementation("index-lru", "index-linked LRU")) { $0.useBothLocks() },
+    with(Implementation("index-lru", "index-linked LRU")) {
+      $0.useBothLocks()
+      $0.workloads.insert(.expiring)
+    },
     with(Implementation("tbb-lru", "TBB concurrent_lru_cache")) {
       $0.home = .elsewhere(packages: "g++ libtbb-dev")
       $0.workloads = [.resident, .readThrough, .churn, .hotKey]
@@ -58,6 +64,7 @@ struct Implementation: Sendable {
     with(Implementation("caffeine", "Caffeine (JVM)")) {
       $0.home = .elsewhere(packages: "default-jdk-headless libcaffeine-java")
       $0.hasCosts = true
+      $0.workloads = Set(Workload.allCases)
       $0.warmUps = 6
     },
   ]

@@ -40,15 +40,21 @@ enum Workload: String, Choice {
   case mixed
   case churn
   case hotKey = "hot-key"
+  case load
+  case slowLoad = "slow-load"
+  case stampede
+  case expiring
   static let what = "workload"
 
   /// The word for one request in the protocol with children.
   var operation: String {
     switch self {
     case .resident, .hotKey: "get"
+    case .load, .slowLoad, .stampede: "load"
     case .readThrough: "read-through"
     case .mixed: "mixed"
     case .churn: "put"
+    case .expiring: "expiring"
     }
   }
 
@@ -56,9 +62,22 @@ enum Workload: String, Choice {
   var holdsAllKeys: Bool {
     switch self {
     case .resident, .mixed, .hotKey: true
-    case .readThrough, .churn: false
+    case .readThrough, .churn, .load, .slowLoad, .stampede, .expiring: false
     }
   }
+
+  /// How long the cache takes to load a value, in microseconds, where it loads.
+  var loadTime: Int? {
+    switch self {
+    case .load: 0
+    case .slowLoad, .stampede: 1_000
+    case .resident, .readThrough, .mixed, .churn, .hotKey, .expiring: nil
+    }
+  }
+
+  /// Whether entries expire. Time also passes while others are measured, so every repetition begins
+  /// with an empty cache then.
+  var expires: Bool { self == .expiring }
 
   /// The default room, in entries.
   func defaultCapacity(entries: Int) -> Int { holdsAllKeys ? entries : max(1, entries / 10) }

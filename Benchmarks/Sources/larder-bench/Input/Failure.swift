@@ -16,7 +16,8 @@ struct Trouble: Error {
 /// Writes `text` to stderr as it is.
 func writeToStandardError(_ text: String) {
   var text = text
-  text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  let written = text.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  if written < 0 && errno == EPIPE { Cleanup.shared.end(by: SIGPIPE) }
 }
 
 /// Prints lines. `print` would not report that nobody receives them.
@@ -24,6 +25,7 @@ func printLines(_ lines: String...) throws {
   var text = Array((lines.joined(separator: "\n") + "\n").utf8)[...]
   while !text.isEmpty {
     let written = text.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    if written < 0 && errno == EPIPE { Cleanup.shared.end(by: SIGPIPE) }
     guard written >= 0 || errno == EINTR else {
       throw Trouble("stdout cannot be written: \(String(cString: strerror(errno)))")
     }

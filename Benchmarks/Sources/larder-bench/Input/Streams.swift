@@ -20,16 +20,23 @@ struct KeyStreams {
       let count = max(requests, 8 * capacity)
       fill = (0..<UInt64(capacity)).map { scattered(UInt64(count) + $0) }
       stream = (0..<UInt64(count)).map(scattered)
-    case .resident, .mixed, .readThrough:
+    case .stampede:
+      // New keys, each of them for all threads at about the same time.
+      fill = []
+      stream = (0..<requests).map { scattered(UInt64($0 / Self.crowd)) }
+    case .resident, .mixed, .readThrough, .load, .slowLoad, .expiring:
       stream =
         switch distribution {
         case .zipf: ZipfSampler(keys: entries).stream(count: requests, seed: 3)
         case .uniform: uniformStream(over: entries, count: requests, seed: 3)
         }
       // Read-through caches fill themselves with what was requested last, not with arbitrary keys.
-      fill = workload == .readThrough ? stream : shuffledKeys(entries, seed: 4)
+      fill = workload.holdsAllKeys ? shuffledKeys(entries, seed: 4) : stream
     }
   }
+
+  /// The requests in a row for each key of a stampede.
+  private static let crowd = 64
 }
 
 /// Numbers in a file, for children to map.

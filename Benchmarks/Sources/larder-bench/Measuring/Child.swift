@@ -9,22 +9,31 @@ final class Child {
   private var unread = Data()
   private let name: String
 
-  /// Starts the process. `settings` become `name=value` words. The set-up goes on until
-  /// ``ready()``.
-  init(
+  /// Starts the process of an implementation. `settings` become `name=value` words. The set-up goes
+  /// on until ``ready()``.
+  convenience init(
     _ variant: Implementation.Variant, of implementation: Implementation,
     _ settings: [String: String]
   ) throws {
-    name = variant.name
-    let words = settings.map { "\($0)=\($1)" }.sorted()
     switch implementation.home {
-    case .swift:
-      process.executableURL = URL(fileURLWithPath: CommandLine.executablePath)
-      process.arguments = [childCommand, variant.name] + words
+    case .swift: try self.init(variant.name, settings)
     case .elsewhere:
-      process.executableURL = URL(fileURLWithPath: try RivalPrograms.path(of: implementation))
-      process.arguments = [variant.name] + words
+      let program = try RivalPrograms.path(of: implementation)
+      try self.init(variant.name, settings, program, before: [])
     }
+  }
+
+  /// Starts this program as a child; see ``runChild(_:)``.
+  convenience init(_ name: String, _ settings: [String: String]) throws {
+    try self.init(name, settings, CommandLine.executablePath, before: [childCommand])
+  }
+
+  private init(
+    _ name: String, _ settings: [String: String], _ program: String, before words: [String]
+  ) throws {
+    self.name = name
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = words + [name] + settings.map { "\($0)=\($1)" }.sorted()
     process.standardInput = input
     process.standardOutput = output
     do { try process.run() } catch { throw Trouble("\(name) cannot be started: \(error)") }
@@ -37,6 +46,12 @@ final class Child {
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     Cleanup.shared.forget(child: process.processIdentifier)
+  }
+
+  /// Whether somebody has killed it, as the system does when memory is short.
+  var wasKilled: Bool {
+    !process.isRunning && process.terminationReason == .uncaughtSignal
+      && process.terminationStatus == SIGKILL
   }
 
   /// Waits for the end of the set-up.

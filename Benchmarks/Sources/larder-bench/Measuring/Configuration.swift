@@ -19,9 +19,13 @@ struct Configuration {
   var actions: NumberFile?
   /// Where the parts of the stream end whose hits are counted by themselves.
   var parts: NumberFile?
+  /// What a load takes, in microseconds, where the cache loads.
+  var loadTime: Int?
   var trace: String?
   /// Every repetition takes the whole stream and begins with an empty cache.
   var isReplay = false
+  /// Entries expire, and every repetition begins with an empty cache.
+  var expires = false
 
   /// The words on the command line of children.
   func settings(for implementation: Implementation) -> [String: String] {
@@ -30,11 +34,12 @@ struct Configuration {
       "threads": String(threads), "capacity": String(capacity), "cost-limit": String(costLimit),
       "stream": stream.path,
     ]
+    words["load-us"] = loadTime.map(String.init)
     words["fill"] = fill?.path
     words["costs"] = costs?.path
     words["actions"] = actions?.path
     words["parts"] = parts?.path
-    if isReplay { words["fresh"] = "1" }
+    if isReplay || expires { words["fresh"] = "1" }
     if implementation.isLarder {
       words["policy"] = policy
       words["shards"] = shards.map(String.init)

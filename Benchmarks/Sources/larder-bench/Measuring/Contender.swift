@@ -42,7 +42,24 @@ final class Contender {
     operations = max(operations, min(most, affordable) / unit * unit)
   }
 
-  func warmUp() throws { _ = try round() }
+  func warmUp() throws {
+    let reply = try round()
+    if configuration.expires { try chooseLifetime(by: reply) }
+  }
+
+  /// Has entries live so long that about a third of them die by time, at the pace of `reply`.
+  private func chooseLifetime(by reply: ChildReply) throws {
+    guard let operations = reply.operations, let hits = reply.hits, let wall = reply.wallNs else {
+      return
+    }
+    // An entry that nobody asks for leaves once as many others have come as there is room for. It
+    // dies before with a probability of 1 - exp(-stay / mean).
+    let stay = wall * Double(configuration.capacity) / Double(max(1, operations - hits))
+    _ = try child.perform("lifetime \(stay * Self.lifetimesOfStay)")
+  }
+
+  /// 1 / ln(3 / 2), with which a third dies.
+  private static let lifetimesOfStay = 2.47
   func sample() throws { try series.add(try round()) }
 
   /// One repetition that times every operation. `rate` is in operations a second, or 0 for a closed
@@ -66,7 +83,11 @@ final class Contender {
 
   /// The next part of the stream: its start, its length, and the requests before the clock starts.
   private func next() -> String {
-    let lead = configuration.isReplay ? 0 : min(operations / 8, 1 << 15) / 64 * 64
+    let lead =
+      configuration.isReplay
+      ? 0
+      // Enough to fill a cache that is empty.
+      : configuration.expires ? operations : min(operations / 8, 1 << 15) / 64 * 64
     if position + lead + operations > configuration.stream.count { position = 0 }
     defer { position += lead + operations }
     return "\(position) \(operations) \(lead)"

@@ -45,6 +45,8 @@ struct Plan {
         workload: workload.rawValue, operation: workload.operation, capacity: capacity,
         stream: try NumberFile(streams.stream, in: scratch))
       configuration.fill = try NumberFile(streams.fill, in: scratch)
+      configuration.loadTime = workload.loadTime
+      configuration.expires = workload.expires
       configuration.keys = keys
       configuration.values = values
       configuration.entries = entries

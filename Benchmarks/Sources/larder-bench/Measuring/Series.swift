@@ -15,6 +15,8 @@ struct Series {
   var hits = 0
   /// The costs of requests that hit; nil if the child does not add them up.
   var hitCosts: Int? = 0
+  /// Of what had left the cache after the last repetition, the part that did so by time.
+  var expired: Double?
 
   var medianWall: Double { median(samples.map(\.wall)) }
   var medianCPU: Double { median(samples.map(\.cpu)) }
@@ -47,6 +49,7 @@ struct Series {
     operations += count
     lookups += reply.lookups ?? count
     hits += reply.hits ?? 0
+    expired = reply.expired
     hitCosts = hitCosts.flatMap { sum in reply.hitCosts.map { sum + $0 } }
   }
 }

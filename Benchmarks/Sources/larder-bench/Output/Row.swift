@@ -72,6 +72,7 @@ extension Row {
       policy = configuration.policy ?? EvictionPolicy.default.rawValue
     }
     details = [("spread", JSON(outcome.spread)), ("refused", JSON(outcome.isRefused ? 1 : 0))]
+    if let expired = outcome.series.expired { details.append(("expired", JSON(expired))) }
     if let lock = outcome.lock {
       details.append(("lock", JSON(lock)))
       details.append(

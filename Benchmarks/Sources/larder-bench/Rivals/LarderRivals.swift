@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Larder
 
 /// Larder as its users write it: limits, `value(forKey:)`, `insert`, and defaults for everything
@@ -34,8 +35,34 @@ struct LarderLending<Key: RequestKey, Value: Measurable>: Rival {
   func put(_ value: Value, for key: Key, cost: Int) { cache.insert(value, forKey: key, cost: cost) }
 }
 
+/// Larder with `value(forKey:load:)`, which loads what is missing, once for all who ask.
+struct LarderLoading<Key: RequestKey, Value: Measurable>: Rival {
+  let cache: Cache<Key, Value>
+  let loadTime: UInt32
+
+  init(_ limits: Limits) {
+    cache = Cache(limits)
+    loadTime = UInt32(limits.loadTime)
+  }
+
+  @inline(__always)
+  func read(_ key: Key) -> UInt64? {
+    var loads = false
+    // Nothing is thrown: not by the loader, and no load waits for itself.
+    let value = try! cache.value(forKey: key) { _ in
+      loads = true
+      if loadTime > 0 { usleep(loadTime) }
+      return Value(1)
+    }
+    return loads ? nil : value.number
+  }
+
+  @inline(__always)
+  func put(_ value: Value, for key: Key) { cache.insert(value, forKey: key) }
+}
+
 extension Cache {
-  fileprivate convenience init(_ limits: Limits) {
+  convenience init(_ limits: Limits) {
     self.init(
       countLimit: limits.capacity, totalCostLimit: limits.costLimit, policy: limits.policy,
       shards: limits.shards)

@@ -18,6 +18,8 @@ protocol Rival<Key, Value>: Sendable {
   func put(_ value: Value, for key: Key, cost: Int)
   /// Returns once the cache has done what it put off.
   func settle()
+  /// Of what has left, the part that did so by time; `nil` if nobody counts.
+  var expiredShare: Double? { get }
 }
 
 extension Rival {
@@ -25,6 +27,8 @@ extension Rival {
   func put(_ value: Value, for key: Key, cost: Int) { put(value, for: key) }
 
   func settle() {}
+
+  var expiredShare: Double? { nil }
 }
 
 /// The settings of a cache.
@@ -33,6 +37,8 @@ struct Limits {
   var costLimit: Int  // 0 for no limit
   var policy: EvictionPolicy
   var shards: Int?
+  var loadTime = 0  // of a cache that loads, in microseconds
+  var lifetime = 1e18  // the mean where entries expire, in nanoseconds
 }
 
 /// A key as requests bring it.
