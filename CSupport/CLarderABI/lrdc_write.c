@@ -59,7 +59,7 @@ static larder_status publish(writing *write) {
   lrd_garbage *garbage = &write->insertion.garbage;
   if (write->only_present) {
     lrd_insertion_begin(core, write->lane, shard, hash);
-  } else if (lrd_insertion_try(core, write->lane, shard, write->entry, hash, &garbage->free)) {
+  } else if (lrd_shortway_try(core, write->lane, shard, write->entry, hash, &garbage->free)) {
     garbage->destroys = garbage->free.head != NULL;
     return LARDER_OK;
   }

@@ -50,7 +50,7 @@ extension Cache {
     lrd_shard_enter(core, lane, shard)
     defer { lrd_shard_leave(core, shard) }
     let entry = findLivingLocked(key, hash, shard)
-    noteLocked(entry, hash, shard, lane)
+    lrd_note_locked(core, lane, shard, entry, hash)
     let kept = entry.map { whatToKeep(of: $0) } ?? Kept()
     let isLent = entry.map { lrd_lend_locked(lane, shard, $0) } ?? false
     return Found(

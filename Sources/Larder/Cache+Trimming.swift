@@ -98,47 +98,6 @@ extension Cache {
     }
   }
 
-  /// Removes all entries.
-  ///
-  /// With one shard, all entries disappear at the same moment. With several, each shard is emptied
-  /// at a moment of its own within the call, and every insertion comes either before all these
-  /// moments or after all of them.
-  ///
-  /// - Complexity: O(*n*) to destroy the entries. The locks are held for O(1).
-  public func removeAll() {
-    outdateFlights()
-    extras?.secondChance?.willWriteAll()
-    defer { extras?.secondChance?.didWriteAll() }
-    let lane = lrd_lane_attach(core)
-    var garbage = lrd_garbage()
-    lrd_removal_of_all(core, lane, &garbage)
-    finish(&garbage, lane)
-  }
-
-  /// Removes every entry for which `shouldBeRemoved` returns true.
-  ///
-  /// The closure is called exactly once for every key that is stored during the whole call, with
-  /// the key's value at that moment, and at most once for a key that is stored during part of it.
-  /// The entry is removed only if it still has that value afterwards. The closure runs without a
-  /// lock and may use the cache. (If the calling thread is already inside 32 loans, a value that
-  /// replaces another while the closure looks at that one may be removed instead.)
-  ///
-  /// - Complexity: O(*n*), where *n* includes what is stored meanwhile. Locks a shard for some 64
-  ///   entries at a time, unless more keys than that have the same hash; then once for each entry,
-  ///   and again for each removal.
-  public func removeAll<Failure: Error>(
-    where shouldBeRemoved: (Key, Value) throws(Failure) -> Bool
-  ) throws(Failure) {
-    outdateFlights()
-    extras?.secondChance?.willWriteAll()
-    defer { extras?.secondChance?.didWriteAll() }
-    func judge(_ key: Key, _ value: Value) throws(Failure) -> Verdict {
-      try shouldBeRemoved(key, value) ? .remove(LRD_REMOVED_BY_CALL) : .keep
-    }
-    try askAboutAll(judge)
-    forgetAllExpired()
-  }
-
   /// Destroys all removed entries that no reader holds, before it returns, and gives memory that
   /// nothing lies in back to the system: pages without entries, and what the allocator keeps for
   /// later, in the whole process.

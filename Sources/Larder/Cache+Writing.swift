@@ -77,42 +77,6 @@ extension Cache {
     return outcome
   }
 
-  /// Removes the value stored for `key`. Returns the value, or `nil` if there is none.
-  ///
-  /// - Complexity: O(1) on average. Locks one shard.
-  @inlinable @discardableResult
-  public func removeValue(forKey key: Key) -> Value? {
-    var value: Value?
-    remove(key, into: &value)
-    return value
-  }
-
-  /// Removes the value of `key`, and copies it to `value` if that is not `nil`.
-  @inlinable
-  func remove(_ key: Key, into value: UnsafeMutablePointer<Value?>?) {
-    if let extras { return remove(key, into: value, with: extras) }
-    removePlainly(key, into: value)
-  }
-
-  /// ``remove(_:into:)`` for caches without optional features.
-  @inlinable
-  func removePlainly(_ key: Key, into value: UnsafeMutablePointer<Value?>?) {
-    let hash = hasher.hash(key)
-    let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
-    let shard = lrd_cache_shard(core, hash)
-    lrd_shard_enter(core, lane, shard)
-    if lrd_shard_is_flying_locked(shard) { outdateLocked(key, hash, shard) }
-    guard let entry = findLocked(key, hash, shard) else {
-      return lrd_shard_leave(core, shard)
-    }
-    if let value, !lrd_entry_is_expired_locked(core, shard, entry) {
-      value.pointee = entry.value(of: Layout.self).pointee
-    }
-    var garbage = lrd_garbage()
-    lrd_removal_of_one(core, shard, &garbage, entry)
-    finish(&garbage, lane)
-  }
-
   @inlinable
   func store(
     _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?
@@ -143,7 +107,7 @@ extension Cache {
     // Where something is to be done under the lock, only the long way does it.
     if storage == nil {
       var freed = lrd_chain()
-      if lrd_insertion_try(core, lane, shard, entry, hash, &freed) {
+      if lrd_shortway_try(core, lane, shard, entry, hash, &freed) {
         if let first = freed.head { destroy(first, lane!) }
         return .inserted
       }

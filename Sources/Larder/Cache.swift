@@ -66,7 +66,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   let destroyer: TypedPairDestroyer<Key, Value>
 
   /// The loads under way. None is made before the first load.
-  let flights = AtomicLazyReference<Flights<Key, Value>>()
+  let flightTable = AtomicLazyReference<AnyFlights>()
 
   /// A name for people who debug the cache.
   public let name: String

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CLarder
 
-/// Where key and value lie in an entry: `[ lrd_entry | key | value ]`, each at its own alignment.
-/// In caches that remember ages, the entry's number follows. What `RefreshRule` keeps comes last.
+/// What lies in an entry of a ``Cache``: key and value as in ``PairLayout``. In caches that remember
+/// ages, the entry's number follows. What `RefreshRule` keeps comes last.
 ///
 /// In specialised code everything here folds to constants.
 @usableFromInline package enum EntryLayout<Key, Value> {
-  @inlinable package static var keyOffset: Int {
-    roundUp(MemoryLayout<lrd_entry>.size, MemoryLayout<Key>.alignment)
-  }
+  @usableFromInline typealias Pair = PairLayout<Key, Value>
 
-  @inlinable package static var valueOffset: Int {
-    roundUp(keyOffset + MemoryLayout<Key>.size, MemoryLayout<Value>.alignment)
-  }
-
-  static var size: Int { valueOffset + MemoryLayout<Value>.size }
+  @inlinable package static var keyOffset: Int { Pair.keyOffset }
+  @inlinable package static var valueOffset: Int { Pair.valueOffset }
+  static var size: Int { Pair.size }
+  static var alignment: Int { Pair.alignment }
 
   static var ageOffset: Int {
-    roundUp(valueOffset + MemoryLayout<Value>.size, MemoryLayout<UInt64>.alignment)
+    Pair.roundUp(valueOffset + MemoryLayout<Value>.size, MemoryLayout<UInt64>.alignment)
   }
 
   static func size(withAge: Bool) -> Int {
@@ -38,9 +35,9 @@ public import CLarder
 
   package static var references: lrd_references {
     var references = lrd_references()
-    // A string's bytes begin 32 bytes into their object. Comparing reads these, copying retains the
-    // object.
-    if let key = reference(in: Key.self, at: keyOffset, skippingInStrings: 32) {
+    // Comparing reads the bytes of a string, copying retains the object that they are in.
+    let bytes = StandardLibrary.offsetOfStringBytes
+    if let key = reference(in: Key.self, at: keyOffset, skippingInStrings: bytes) {
       references.at.0 = key
       references.count = 1
     }
@@ -63,29 +60,19 @@ public import CLarder
   @inlinable static func isReference<Part>(_ part: Part.Type) -> Bool {
     MemoryLayout<Part>.size == MemoryLayout<UnsafeRawPointer>.size
       && MemoryLayout<Part>.alignment == MemoryLayout<UnsafeRawPointer>.alignment
-      && !_isPOD(part)
-  }
-
-  static var alignment: Int {
-    max(
-      MemoryLayout<lrd_entry>.alignment, MemoryLayout<Key>.alignment,
-      MemoryLayout<Value>.alignment)
-  }
-
-  @inlinable static func roundUp(_ size: Int, _ alignment: Int) -> Int {
-    (size + alignment - 1) & ~(alignment - 1)
+      && !StandardLibrary.isTrivial(part)
   }
 }
 
 extension UnsafeMutablePointer<lrd_entry> {
   @inlinable @inline(__always)
   func key<Key, Value>(of layout: EntryLayout<Key, Value>.Type) -> UnsafeMutablePointer<Key> {
-    (UnsafeMutableRawPointer(self) + layout.keyOffset).assumingMemoryBound(to: Key.self)
+    key(of: PairLayout<Key, Value>.self)
   }
 
   @inlinable @inline(__always)
   func value<Key, Value>(of layout: EntryLayout<Key, Value>.Type) -> UnsafeMutablePointer<Value> {
-    (UnsafeMutableRawPointer(self) + layout.valueOffset).assumingMemoryBound(to: Value.self)
+    value(of: PairLayout<Key, Value>.self)
   }
 
   /// Written before publication, constant until destruction. Only in caches that remember ages.

@@ -4,7 +4,7 @@ import Larder
 import Synchronization
 
 /// Hits of a cache that could load: of the blocking form, the asynchronous one, and a cache with a
-/// loader. Nothing is loaded.
+/// loader, where nothing is loaded; and loads by the blocking form into a cache with room.
 func countLoads(_ policy: EvictionPolicy) {
   let total = UInt64(operations)
   let keys = (0..<total).map { ($0 &* 7919 % total) &* 0x9E37_79B9_7F4A_7C15 }
@@ -15,6 +15,14 @@ func countLoads(_ policy: EvictionPolicy) {
     var found = 0
     for key in keys where (try? cache.value(forKey: key, load: { _ in 0 })) == key { found += 1 }
     return found
+  }
+  let empty = Cache<UInt64, UInt64>(countLimit: 2 * operations, policy: policy)
+  // The first one makes the table of loads, and types are looked up for the first time.
+  _ = try? empty.value(forKey: 1, load: { $0 })
+  counted("load_int", wanted: operations) {
+    var loaded = 0
+    for key in keys where (try? empty.value(forKey: key, load: { $0 })) == key { loaded += 1 }
+    return loaded
   }
   // Starts on this thread and goes on there, as a hit never suspends. So all of it is done when the
   // next line runs, and no other thread ever starts: callgrind does not like those.

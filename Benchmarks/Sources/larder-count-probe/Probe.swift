@@ -82,6 +82,8 @@ struct Probe {
     count("int", policy, key: { $0 }, value: { $0 })
     count("object", policy, key: { $0 }, value: Object.init)
     count("string", policy, key: text, value: { $0 })
+    countLocal("int", policy, key: { $0 }, value: { $0 })
+    countLocal("string", policy, key: text, value: { $0 })
     let readThrough = ReadThrough()
     readThrough.count("read_through", policy)
     countLoads(policy)
@@ -89,6 +91,8 @@ struct Probe {
     count("int", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: { $0 })
     count("object", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: Object.init)
     count("string", .fifo, storesOnly: true, ending: "_fifo", key: text, value: { $0 })
+    countLocal("int", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: { $0 })
+    countLocal("string", .fifo, storesOnly: true, ending: "_fifo", key: text, value: { $0 })
     readThrough.count("read_through_fifo", .fifo)
   }
 

@@ -28,6 +28,24 @@ func probeObject(_ cache: Cache<UInt64, Object>, _ key: UInt64) -> Object? {
   cache.value(forKey: key)
 }
 
+/// A hit of a cache for one thread.
+@_silgen_name("larder_probe_local") @inline(never)
+func probeLocal(_ cache: LocalCache<UInt64, UInt64>, _ key: UInt64) -> UInt64 {
+  cache.value(forKey: key) ?? 0
+}
+
+/// A hit of such a cache that lends an object. No retain may appear.
+@_silgen_name("larder_probe_local_with_value") @inline(never)
+func probeLocalWithValue(_ cache: LocalCache<UInt64, Object>, _ key: UInt64) -> UInt64 {
+  cache.withValue(forKey: key) { $0.number } ?? 0
+}
+
+/// An insertion into such a cache, with all that it may lead to.
+@_silgen_name("larder_probe_local_insert") @inline(never)
+func probeLocalInsert(_ cache: LocalCache<UInt64, UInt64>, _ key: UInt64) {
+  cache.insert(key, forKey: key)
+}
+
 @main
 struct Probe {
   /// Calls every probe with an argument that the compiler cannot know, so that it keeps all of
@@ -38,6 +56,12 @@ struct Probe {
     let objects = Cache<UInt64, Object>(countLimit: 16)
     numbers.insert(40, forKey: key)
     objects.insert(Object(1), forKey: key)
+    let localNumbers = LocalCache<UInt64, UInt64>(countLimit: 16)
+    let localObjects = LocalCache<UInt64, Object>(countLimit: 16)
+    probeLocalInsert(localNumbers, key)
+    localObjects.insert(Object(1), forKey: key)
+    precondition(probeLocal(localNumbers, key) == key, "a probe missed")
+    precondition(probeLocalWithValue(localObjects, key) == 1, "a probe missed")
     let sum =
       probeValue(numbers, key) + probeWithValue(objects, key)
       + (probeObject(objects, key)?.number ?? 0)

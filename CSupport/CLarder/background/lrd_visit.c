@@ -2,8 +2,8 @@
 #include "lrd_visit.h"
 
 #include "lrd_alloc.h"
+#include "lrd_due.h"
 #include "lrd_enter.h"
-#include "lrd_expire.h"
 #include "lrd_garbage.h"
 #include "lrd_grace.h"
 #include "lrd_growth.h"
@@ -14,7 +14,6 @@ enum {
   buckets_per_slice = 32, // moved under one lock
   slices_per_visit = 256, // of one shard's table
   supply_tries = 1000,    // of the lock, to bring in a supply
-  expirations = 64,       // under one lock
   slots_besides = 4096,   // used by the limbo and free in lanes; a 64th of the limit comes on top
 };
 
@@ -136,9 +135,17 @@ static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
     }
     nap();
   }
-  scan->urgent = lrd_limbo_is_behind_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard));
+  lrd_amount bound = lrd_garbage_bound_locked(cache, shard);
+  lrd_garbage garbage = {0};
+  // Writers may have removed so many meanwhile that all together would be past the bound.
+  uint64_t others = lrd_limbo_count_locked(&shard->limbo);
+  while (scan->entries.head && others + scan->entries.count > bound.count) {
+    lrd_chain_add(&garbage.free, lrd_chain_take(&scan->entries, &cache->pool));
+  }
+  scan->urgent = lrd_limbo_is_behind_locked(&shard->limbo, bound);
   lrd_limbo_return_locked(&shard->limbo, scan, &hazards);
   lrd_shard_leave(cache, shard);
+  lrd_garbage_destroy_free(cache, &garbage);
   lrd_hazards_discard(&hazards);
   return held;
 }
@@ -180,57 +187,15 @@ static lrd_progress visit_shard(lrd_cache *cache, lrd_shard *shard) {
   return held || destroyed == LRD_LATER || slice == SLICE_FAILED ? LRD_LATER : LRD_DONE;
 }
 
-/// What two parts of a visit have come to together: what comes sooner.
-static lrd_progress sooner(lrd_progress a, lrd_progress b) {
-  return a > b ? a : b;
-}
-
-/// The pause between visits for what expires: few visits then remove much.
-static const uint64_t expiry_pause = 250000000; // 0.25 s
-
-/// Removes what has expired from a shard, in slices. Sets the tick at which it wants to be looked
-/// at again.
-static lrd_progress expire(lrd_cache *cache, lrd_shard *shard, uint64_t *next) {
-  for (int i = 0; i < slices_per_visit; i++) {
-    lrd_garbage garbage = {0};
-    lrd_chain expired = {0};
-    if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return LRD_DONE;
-    if (!lrd_lock_try_or_mark(&shard->lock)) return LRD_LATER;
-    bool more = lrd_expire_some_locked(shard, expirations, NULL, false, &expired);
-    lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
-    lrd_garbage_add_locked(cache, shard, &garbage, &expired);
-    shard->timer->wake = lrd_wheel_next(&shard->timer->wheel);
-    if (shard->timer->wake < *next) *next = shard->timer->wake;
-    lrd_shard_leave(cache, shard);
-    lrd_garbage_finish(cache, &garbage, 0);
-    if (!more) return LRD_DONE;
-  }
-  return LRD_SOON;
-}
-
-/// Does so in all shards. `*wait`: until the next entry expires, in nanoseconds; 0 if none does.
-static lrd_progress expire_all(lrd_cache *cache, uint64_t *wait) {
-  lrd_progress left = LRD_DONE;
-  uint64_t next = LRD_FOREVER;
-  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
-    left = sooner(left, expire(cache, shard, &next));
-  }
-  *wait = 0;
-  if (next >= LRD_FOREVER) return left;
-  uint64_t at = next << LRD_TICK_SHIFT, now = lrd_now(NULL);
-  *wait = at > now + expiry_pause ? at - now : expiry_pause;
-  return left;
-}
-
 static lrd_progress visit(lrd_cache *cache, uint64_t *wait) {
   lrd_progress left = LRD_DONE;
   *wait = 0;
-  if (lrd_cache_is_timed(cache) && !cache->clock) left = expire_all(cache, wait);
+  if (lrd_cache_is_timed(cache) && !cache->clock) left = lrd_due_expire(cache, wait);
   fence_all(cache);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     // A pool that wanted this page will want the next one soon.
     if (tidy_pool(cache)) left = LRD_SOON;
-    left = sooner(left, visit_shard(cache, shard));
+    left = lrd_progress_sooner(left, visit_shard(cache, shard));
   }
   return left;
 }

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_insertion.h — stores one entry within the limits.
  *
- *   lrd_insertion_try()       true: the entry is stored, and that is all
+ *   lrd_shortway_try()        true: the entry is stored, and that is all (lrd_shortway.h)
  *     or lrd_insertion_begin()
  *   the shard is locked: the caller looks for its key with lrd_shard_matches_locked()
  *   lrd_insertion_finish()    stores or refuses, and unlocks; or lrd_insertion_abandon()
  *   the caller ends the insertion's `garbage` (lrd_garbage.h)
  *
- * THE SHORT WAY is that of most insertions: no entry has the key's hash, the table lacks no
- * memory, no flight is under way, and there is room, or nothing but the count is short and nobody
- * watches evictions. Keys need no comparison then, and what is evicted can be retired at once.
- *
  * UNFIT means that the cache was given lifetimes after the entry's slot was taken, and that this
  * has no room for a deadline. The shard is unlocked. The caller moves the pair into a slot that
  * has, from lrd_slot_take_timed(), describes that, and starts over with lrd_insertion_begin().
  *
- * AGAIN means that the insertion had to unlock: to allocate, or to take room from another shard.
+ * AGAIN means that the insertion had to unlock: to allocate, to take room from another shard, or
+ * after many victims.
  * The entry is not stored, and the caller starts over with lrd_insertion_begin(). The value that it
  * replaces is the one found first if `replaced` says so, otherwise the one found last. */
 #pragma once
@@ -57,13 +54,6 @@ static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lan
   lrd_shard_enter(cache, lane, shard);
   if (shard->ahead) lrd_insertion_prefetch_locked(cache, shard, hash);
 }
-
-/// Goes the short way if it can: true when `entry` is stored. The caller then destroys what is in
-/// `freed`, empty at first, and calls lrd_garbage_end() if that was anything. If the answer is
-/// false, nothing has changed, and the shard is locked as by lrd_insertion_begin().
-bool lrd_insertion_try(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
-                       lrd_entry *entry, uint64_t hash, lrd_chain *freed)
-    LRD_TRY_ACQUIRE(false, shard->lock);
 
 /// Publishes `entry`, in place of `old` if there is one, within the limits; unlocks. The entry
 /// stays the caller's, except after INSERTED and REPLACED.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_limbo.h — entries and tables that one shard has removed and that a reader may still hold.
+/* lrd_limbo.h — entries and tables that one shard has removed and that a reader may still hold. That
+ * of the first shard also takes what calls on the whole cache have removed from others.
  *
  *         ticket drawn          fence ended            no hazard names it
  *   fresh ───────────▶ waiting ────────────▶ (scan) ──▶ scanned ──────────▶ destroyed
@@ -15,9 +16,12 @@
  *   to fresh            the thread that removed the entry
  *   fresh to waiting    a writer, see below; or the background thread's visit
  *   waiting to scan     a writer or a visit, once the ticket has passed
- *   scan to scanned     the same thread
+ *   scan to scanned     the same thread; or a visit destroys what is free, if the lock is busy or
+ *                       all together would be past the bound
  *   scan to fresh       the same thread, for entries that a reader holds
  *   out of scanned      a writer, as many as it has removed; or a visit. They destroy the entry
+ *                       when the lock is free again (lrd_garbage.h)
+ *   scanned to fresh    whoever takes it out and finds that a hazard names it
  * Past the bound a writer scans fresh and waiting entries with a fence of its own; reclaim() scans
  * all, and destroys what it frees. A thread that is alone needs no scan (lrd_thread_is_solitary()).
  *

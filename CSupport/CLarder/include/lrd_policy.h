@@ -41,7 +41,8 @@ typedef struct lrd_policy {
   size_t state_bytes;  // of `state` in each order; cleared when it is made
 
   /// Makes what the shards of one cache share, without a lock; false without memory. Has its own
-  /// lock or none; `limits` are those of the whole cache. NULL: nothing is shared.
+  /// lock or none; `limits` are those of the whole cache. With 0 shards there is one, and as one
+  /// thread has the cache for itself no lock is taken. NULL: nothing is shared.
   bool (*_Nullable create)(void *_Nullable *_Nonnull shared, lrd_amount limits, uint32_t shards);
   void (*_Nullable destroy)(void *_Nullable shared);
   /// Memory that is shared now. Called without a lock at any time.

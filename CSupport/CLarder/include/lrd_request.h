@@ -39,6 +39,11 @@ enum { LRD_REQUEST_QUEUED = 1, LRD_REQUEST_VISITED = 2, LRD_REQUEST_WAITING = 4 
 /// What a visit has come to: nothing is left to do; visit again after a pause; visit again soon.
 typedef enum lrd_progress { LRD_DONE, LRD_LATER, LRD_SOON } lrd_progress;
 
+/// What two parts of a visit have come to together: what comes sooner.
+static inline lrd_progress lrd_progress_sooner(lrd_progress a, lrd_progress b) {
+  return a > b ? a : b;
+}
+
 /// The pause before each visit: one visit then serves a burst of writes. LATER doubles it.
 static const uint64_t lrd_request_pause = 1000000; // 1 ms
 /// The longest pause.

@@ -62,6 +62,7 @@ typedef struct lrd_shard {
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   bool ahead;        // begin to load what evictions touch: see lrd_insertion_begin()
   bool flying;       // `flights` is not 0
+  bool local;        // of a local cache: nobody makes the next table in advance
   uint64_t unlinked; // entries ever unlinked; a batch is sound while this does not change
   unsigned __int128 cost;
   uint64_t count;

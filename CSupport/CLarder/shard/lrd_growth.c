@@ -55,10 +55,11 @@ static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
 }
 
 /// The number of entries at which the successor of a large table is made in advance. Never for a
-/// small table, or for one that is large enough.
+/// small table, for one that is large enough, or in a local cache.
 static uint64_t foresight_of(const lrd_shard *shard, const lrd_table *table) {
   uint64_t full = table->buckets * LRD_TABLE_LOAD;
-  bool suffices = most_entries(shard) <= full || !lrd_table_is_large(table->buckets);
+  bool suffices =
+      shard->local || most_entries(shard) <= full || !lrd_table_is_large(table->buckets);
   return suffices ? UINT64_MAX : full - full / 8;
 }
 

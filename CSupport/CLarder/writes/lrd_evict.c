@@ -79,3 +79,7 @@ bool lrd_evict_quietly_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard
   lane->applied++;
   return true;
 }
+
+void lrd_evict_adjust(lrd_cache *cache) {
+  cache->policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), cache->shard_mask + 1);
+}

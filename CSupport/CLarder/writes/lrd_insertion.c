@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_insertion.c — the short way, and the steps of lrd_insertion_finish(), begun under the
- * shard's lock:
+/* lrd_insertion.c — the steps of lrd_insertion_finish(), begun under the shard's lock:
  *
  *   Step 0. Where entries can expire, remove what has: the key's old entry, and a few others. If
  *           the entry has no room for a deadline, unlock and return UNFIT.
- *   Step 1. Refuse an entry that has no time to live, or that costs more than the cost limit.
- *           Remove its key's old entry.
+ *   Step 1. Refuse an entry that has no time to live, or that costs more than the cost limit. If
+ *           it is refused, remove its key's old entry.
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
- *   Step 3. Note a hit on the old entry. Where hits move entries, it is then the last victim. If it
- *           is not the first one of this insertion, return AGAIN.
+ *   Step 3. If an earlier round took the old entry out and another has come since, count that as
+ *           evicted and return AGAIN. Otherwise note a hit on the old entry, once. Where hits move
+ *           entries, it is then the last victim.
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
- *           After many victims, or without another one, unlock and return AGAIN.
+ *           What has expired goes first. Without another victim the old entry goes, or room is taken
+ *           from another shard. After that, or many victims, unlock and return AGAIN.
  *   Step 5. Publish the entry, in place of the old one if there is one.
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"
@@ -21,18 +22,6 @@
 
 enum { evictions_per_lock = 32, expirations_per_insertion = 4 };
 
-/// The entries of a cache whose insertions begin to load what they will touch. Where nothing but
-/// entries is touched, 20,000 of them take 1 MB and gain nothing from it; 32,000 gain 8 %, a
-/// million a quarter.
-enum { far_entries = 24576 };
-
-/// True when the processor is unlikely to have at hand what evictions from the cache touch.
-LRD_INLINE bool is_far_locked(const lrd_cache *cache, const lrd_shard *shard)
-    LRD_REQUIRES(shard->lock) {
-  uint64_t shards = (uint64_t)cache->shard_mask + 1;
-  return cache->entry_references.count || shard->count * shards >= far_entries;
-}
-
 void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
   const lrd_policy *policy = cache->policy;
   if (!policy->prefetch) return;
@@ -42,56 +31,6 @@ void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t 
   lrd_table *root = lrd_shard_root_locked(shard);
   LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_hash48_locked(victim))]);
   lrd_entry_prefetch_references(victim, &cache->entry_references);
-}
-
-/// After the policy has asked for it, without a lock.
-static __attribute__((noinline)) void adjust(lrd_cache *cache) {
-  cache->policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), cache->shard_mask + 1);
-}
-
-/// The last bucket of a chain; NULL when an entry of the chain has this hash.
-static lrd_bucket *find_end_locked(lrd_shard *shard, uint64_t hash) LRD_REQUIRES(shard->lock) {
-  lrd_matches matches = lrd_shard_matches_locked(shard, hash);
-  return lrd_matches_next_locked(&matches) ? NULL : matches.bucket;
-}
-
-/// Makes room in a table that is not at ease, if that needs neither memory nor a visit, and no
-/// flight and no timer needs to be told.
-static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t hash)
-    LRD_REQUIRES(shard->lock) {
-  lrd_supply none = {0};
-  if (shard->flying || shard->timer) return false;
-  return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
-}
-
-bool lrd_insertion_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
-                       uint64_t hash, lrd_chain *freed) LRD_UNCHECKED_LOCKS {
-  lrd_insertion_begin(cache, lane, shard, hash);
-  if (!lrd_growth_is_at_ease_locked(shard) && !prepare_locked(shard, hash)) return false;
-  // Most chains have one bucket. If it has the tag nowhere, one look is enough.
-  lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);
-  lrd_bucket *head = &home->bucket[lrd_table_index(home, hash)];
-  bool simple =
-      !lrd_bucket_match(head, lrd_table_tag(hash)) && !(LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW);
-  lrd_bucket *last = simple ? head : find_end_locked(shard, hash);
-  if (!last) return false;
-  bool waits = false, full = false;
-  uint64_t cost = lrd_entry_cost(entry);
-  if (lrd_budget_exchange(&cache->budget, 0, 0, cost) != LRD_ROOM) {
-    full = !cost && lrd_evict_quietly_locked(cache, lane, shard, freed, &waits);
-    if (!full) return false;
-  }
-  lrd_shard_admit_locked(shard, entry, cost);
-  if (full && !simple)
-    last = find_end_locked(shard, hash); // evictions may have shortened the chain
-  lrd_table_add_locked(home, last, lrd_table_word(entry, lrd_table_tag(hash)));
-  shard->counters.insertions++;
-  shard->ahead = full && is_far_locked(cache, shard);
-  bool adjusts = shard->order.adjust;
-  lrd_shard_leave(cache, shard);
-  if (LRD_UNLIKELY(waits)) lrd_request_visit(&cache->request);
-  if (LRD_UNLIKELY(adjusts)) adjust(cache);
-  return true;
 }
 
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
@@ -212,7 +151,7 @@ LRD_INLINE void publish_locked(lrd_cache *cache, lrd_shard *shard, const lrd_ins
                                lrd_entry *entry, lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
     LRD_REQUIRES(shard->lock) {
   lrd_counters *counters = &shard->counters;
-  shard->ahead = unlinked->head && is_far_locked(cache, shard);
+  shard->ahead = unlinked->head && lrd_evict_is_far_locked(cache, shard);
   if (old) {
     lrd_shard_replace_locked(shard, old, entry, hash, unlinked);
     counters->replacements++;
@@ -291,6 +230,6 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   insertion->garbage.unsettled |= shard->timer && lrd_timer_asks(shard->timer);
   lrd_shard_leave(cache, shard);
   if (supply->given != LRD_SUPPLY_NONE) lrd_supply_drop(supply);
-  if (LRD_UNLIKELY(adjusts)) adjust(cache);
+  if (LRD_UNLIKELY(adjusts)) lrd_evict_adjust(cache);
   return old || insertion->replaced ? LRD_REPLACED : LRD_INSERTED;
 }

@@ -33,7 +33,8 @@ static const uint32_t period_capacity = 100;
 lrd_advisor *lrd_advisor_create(uint32_t shards) {
   lrd_advisor *advisor = lrd_alloc_zeroed(sizeof(lrd_advisor), _Alignof(lrd_advisor));
   if (!advisor) return NULL;
-  advisor->shards = shards;
+  advisor->shards = shards ? shards : 1;
+  advisor->alone = !shards;
   LRD_STORE(&advisor->current, LRD_EXPERT_FIRST);
   return advisor;
 }
@@ -146,14 +147,24 @@ static void advance_locked(lrd_advisor *advisor, lrd_probe *probe, uint32_t most
   decide_locked(advisor);
 }
 
+/// Takes `lock`, unless one thread has the advisor for itself.
+static bool try_lock(lrd_advisor *advisor)
+    LRD_TRY_ACQUIRE(true, advisor->lock) LRD_UNCHECKED_LOCKS {
+  return advisor->alone || lrd_lock_try(&advisor->lock);
+}
+
+static void release(lrd_advisor *advisor) LRD_RELEASE(advisor->lock) LRD_UNCHECKED_LOCKS {
+  if (!advisor->alone) lrd_lock_release(&advisor->lock);
+}
+
 void lrd_advisor_advance_slow(lrd_advisor *advisor, lrd_probe *probe, uint32_t most) {
-  if (!lrd_lock_try(&advisor->lock)) return;
+  if (!try_lock(advisor)) return;
   if (advisor->shadows) {
     advance_locked(advisor, probe, most);
   } else {
     probe->next = LRD_EXPERTS;
   }
-  lrd_lock_release(&advisor->lock);
+  release(advisor);
 }
 
 /// `capacity` as a part of `entries`, in units of 2^-32.
@@ -193,7 +204,7 @@ void lrd_advisor_adjust(lrd_advisor *advisor) {
   }
   lrd_shadow *former = shadows;
   size_t former_bytes = bytes;
-  if (lrd_lock_try(&advisor->lock)) {
+  if (try_lock(advisor)) {
     former = advisor->shadows;
     former_bytes = advisor->bytes;
     advisor->shadows = shadows;
@@ -208,7 +219,7 @@ void lrd_advisor_adjust(lrd_advisor *advisor) {
       LRD_STORE(&advisor->current, LRD_EXPERT_FIRST);
     LRD_STORE(&advisor->threshold, shadows ? threshold_for(capacity, entries) : 0);
     LRD_STORE(&advisor->built, entries);
-    lrd_lock_release(&advisor->lock);
+    release(advisor);
   }
   lrd_free(former, former_bytes, _Alignof(lrd_shadow));
 }

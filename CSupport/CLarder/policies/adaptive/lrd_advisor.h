@@ -77,6 +77,7 @@ typedef struct lrd_advisor {
   _Atomic(uint64_t) built;  // entries that they were made for
   _Atomic(bool) loading;    // a store has followed a miss
   uint32_t shards;          // constant
+  bool alone;               // constant: one thread has it for itself, and `lock` is never taken
 
   // Every insertion reads the fields above. The fields below are on other cache lines.
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
@@ -91,7 +92,8 @@ typedef struct lrd_advisor {
   double misses[LRD_EXPERTS];
 } lrd_advisor;
 
-/// A new advisor without shadows; NULL without memory.
+/// A new advisor without shadows; NULL without memory. 0 shards: one, which one thread has for
+/// itself.
 lrd_advisor *_Nullable lrd_advisor_create(uint32_t shards);
 
 void lrd_advisor_destroy(void *advisor);

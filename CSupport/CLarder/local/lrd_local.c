@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_local.c — makes and ends a local cache; lookups, removals and trims. */
+#include "lrd_local.h"
+
+#include "lrd_alloc.h"
+#include "lrd_evict.h"
+#include "lrd_growth.h"
+
+/// Buckets that a shrinking table moves between two looks at its memory.
+enum { buckets_at_once = 128 };
+
+static void free_tables(lrd_shard *shard) LRD_UNCHECKED_LOCKS {
+  lrd_table_destroy_all(shard->limbo.tables);
+  shard->limbo.tables = NULL;
+}
+
+/// Frees all but the slots.
+static void close_shard(lrd_local *local) {
+  lrd_cache *cache = &local->cache;
+  lrd_shard_close(&local->shard);
+  if (cache->policy->destroy && cache->shared) cache->policy->destroy(cache->shared);
+  lrd_free(local, sizeof *local, _Alignof(lrd_local));
+}
+
+lrd_local *lrd_local_create(lrd_local_options options) LRD_UNCHECKED_LOCKS {
+  lrd_local *local = lrd_alloc_zeroed(sizeof *local, _Alignof(lrd_local));
+  if (!local) return NULL;
+  lrd_cache *cache = &local->cache;
+  lrd_shard *shard = &local->shard;
+  const lrd_policy *policy = options.policy;
+  cache->shards = shard;
+  cache->policy = policy;
+  cache->hits_most = policy->hits_most;
+  LRD_STORE(&cache->budget.count_limit, options.count_limit);
+  LRD_STORE(&cache->budget.cost_limit, options.cost_limit);
+  lrd_amount limits = lrd_budget_limits(&cache->budget);
+  if (policy->create && !policy->create(&cache->shared, limits, 0)) {
+    lrd_free(local, sizeof *local, _Alignof(lrd_local));
+    return NULL;
+  }
+  lrd_pool *pool = &cache->pool;
+  bool opened = lrd_shard_open(shard, policy, cache->shared, pool, &cache->entry_references);
+  size_t extra = lrd_round_up(options.entry_bytes, 8);
+  lrd_layout layout = {.bytes = extra + policy->entry_bytes,
+                       .alignment = options.entry_alignment,
+                       .costed = options.costed || options.cost_limit};
+  if (!opened || !lrd_pool_open(pool, layout)) {
+    close_shard(local);
+    return NULL;
+  }
+  shard->local = true;
+  pool->extra = extra;
+  lrd_growth_leave_locked(shard); // sets what lookups start from
+  lrd_growth_resize_locked(shard, limits);
+  static const _Atomic(uint32_t) nothing = 0;
+  cache->listens = policy->listens ? policy->listens(cache->shared) : &nothing;
+  lrd_local_slots_open(&local->slots);
+  return local;
+}
+
+void lrd_local_close(lrd_local *local) {
+  lrd_local_slots_close(&local->slots, &local->cache.pool);
+  lrd_directory_destroy_all(LRD_LOAD(&local->cache.pool.directory));
+  close_shard(local);
+}
+
+lrd_entry *lrd_local_find_slow(lrd_local *local, uint64_t hash) LRD_UNCHECKED_LOCKS {
+  lrd_matches matches = lrd_shard_matches_locked(&local->shard, hash);
+  return lrd_matches_next_locked(&matches);
+}
+
+void lrd_local_access(lrd_local *local, lrd_entry *entry) {
+  local->cache.policy->access(&local->shard.order, &local->cache.pool, &entry, 1);
+}
+
+void lrd_local_miss_slow(lrd_local *local, uint64_t hash) {
+  local->cache.policy->missed(&local->shard.order, hash & ~(uint64_t)0xffff);
+}
+
+void lrd_local_remove(lrd_local *local, lrd_entry *entry, uint8_t reason,
+                      lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+  lrd_shard_unlink_locked(&local->shard, entry, reason, removed);
+  local->shard.counters.removals++;
+}
+
+void lrd_local_remove_all(lrd_local *local, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+  lrd_order order;
+  lrd_growth_leave_locked(&local->shard);
+  lrd_shard_empty_locked(&local->shard, &order);
+  free_tables(&local->shard);
+  lrd_order_dissolve(&order, local->cache.policy, &local->cache.pool, LRD_REMOVED_BY_CALL, removed);
+}
+
+/// Which bound is exceeded: the lower one of the limit and what the call asks for.
+static lrd_shortage excess(lrd_local *local, uint64_t count, uint64_t cost) {
+  lrd_amount limits = lrd_budget_limits(&local->cache.budget);
+  if (limits.count < count) count = limits.count;
+  if (limits.cost < cost) cost = limits.cost;
+  if (local->shard.count > count) return LRD_COUNT_SHORT;
+  return cost != LRD_UNBOUNDED && local->shard.cost > cost ? LRD_COST_SHORT : LRD_ROOM;
+}
+
+void lrd_local_trim(lrd_local *local, uint64_t count_bound, uint64_t cost_bound,
+                    lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+  lrd_shortage shortage;
+  while ((shortage = excess(local, count_bound, cost_bound)) != LRD_ROOM) {
+    bool found =
+        lrd_evict_locked(&local->cache, &local->shard, NULL, LRD_REMOVED_TRIM, shortage, removed);
+    if (!found) return;
+  }
+}
+
+void lrd_local_set_limits(lrd_local *local, uint64_t count_limit,
+                          uint64_t cost_limit) LRD_UNCHECKED_LOCKS {
+  lrd_cache *cache = &local->cache;
+  LRD_STORE(&cache->budget.count_limit, count_limit);
+  LRD_STORE(&cache->budget.cost_limit, cost_limit);
+  lrd_amount limits = lrd_budget_limits(&cache->budget);
+  if (cache->policy->adjust) cache->policy->adjust(cache->shared, limits, 1);
+  lrd_growth_resize_locked(&local->shard, limits);
+}
+
+void lrd_local_settle(lrd_local *local) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  lrd_local_slots *slots = &local->slots;
+  if (!slots->used && slots->pages > 1) lrd_local_slots_close(slots, &local->cache.pool);
+  if (!lrd_growth_is_oversized_locked(shard)) return;
+  lrd_supply supply = {0};
+  while (lrd_growth_moves_locked(shard) || lrd_growth_is_oversized_locked(shard)) {
+    bool moved = lrd_growth_tidy_locked(shard, buckets_at_once, &supply);
+    if (!moved && !lrd_supply_fetch(&supply, shard->references)) break;
+  }
+  lrd_supply_drop(&supply);
+  free_tables(shard);
+}
+
+static lrd_entry *entry_or_null(lrd_local *local, uint32_t id) {
+  return id == LRD_NIL ? NULL : lrd_pool_entry(&local->cache.pool, id);
+}
+
+lrd_entry *lrd_local_first(lrd_local *local) {
+  const lrd_policy *policy = local->cache.policy;
+  return entry_or_null(local, policy->hottest(&local->shard.order, &local->cache.pool));
+}
+
+lrd_entry *lrd_local_next(lrd_local *local, lrd_entry *entry) {
+  const lrd_policy *policy = local->cache.policy;
+  return entry_or_null(local, policy->colder(&local->shard.order, &local->cache.pool, entry));
+}
+
+lrd_statistics lrd_local_statistics(lrd_local *local) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  const lrd_policy *policy = local->cache.policy;
+  lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
+  return (lrd_statistics){
+      .hits = local->hits,
+      .misses = local->misses,
+      .counters = shard->counters,
+      .retired = local->deferred.count,
+      .pool_bytes = local->slots.bytes,
+      .table_bytes = root->bytes + (next ? next->bytes : 0),
+      .policy_bytes = policy->state_bytes + shard->order.history.bytes +
+                      (policy->shared_bytes ? policy->shared_bytes(local->cache.shared) : 0),
+      .victim_steps = shard->order.steps,
+  };
+}
+
+void lrd_local_check(lrd_local *local) {
+  lrd_shard_check(&local->shard);
+  LRD_CHECK(!local->shard.limbo.tables);
+  LRD_CHECK(local->slots.used >= local->shard.count + local->deferred.count);
+}

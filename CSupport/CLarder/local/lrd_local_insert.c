@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_local_insert.c — lrd_local_insert(): the steps are those of lrd_insertion.c, and so is the
+ * result, entry by entry, for a cache of one shard that one thread uses. */
+#include "lrd_alloc.h"
+#include "lrd_evict.h"
+#include "lrd_growth.h"
+#include "lrd_local.h"
+
+/// As in lrd_insertion.c: an old entry that is a victim itself stands in the order as if new after
+/// so many evictions.
+enum { evictions_per_round = 32 };
+
+/// What stands in the way of an entry of this cost that takes the place of `old`.
+LRD_INLINE lrd_shortage shortage_of(lrd_local *local, const lrd_entry *_Nullable old,
+                                    uint64_t cost) {
+  const lrd_shard *shard = &local->shard;
+  uint64_t count_limit = lrd_cache_count_limit(&local->cache);
+  if (count_limit && shard->count - (old != NULL) >= count_limit) return LRD_COUNT_SHORT;
+  if (LRD_LIKELY(!cost)) return LRD_ROOM;
+  uint64_t cost_limit = lrd_cache_cost_limit(&local->cache);
+  unsigned __int128 others = shard->cost - (old ? lrd_entry_cost(old) : 0);
+  return cost_limit && others + cost > cost_limit ? LRD_COST_SHORT : LRD_ROOM;
+}
+
+/// Adds a cell to a chain. False without memory.
+LRD_INLINE bool append(lrd_table *table, lrd_bucket *last, uint64_t word) {
+  for (lrd_bucket *next; (next = lrd_table_next_bucket(table, last));) last = next;
+  uint32_t empty = lrd_bucket_match(last, 0);
+  if (LRD_LIKELY(empty)) {
+    lrd_table_publish(table, &last->cells[__builtin_ctz(empty)], word);
+    return true;
+  }
+  if (!lrd_table_overflow_left_locked(table)) {
+    size_t bytes = lrd_table_next_chunk_bytes(table);
+    lrd_bucket *chunk = bytes ? lrd_alloc(bytes, _Alignof(lrd_bucket)) : NULL;
+    if (!chunk) return false;
+    lrd_table_add_overflow_locked(table, chunk, bytes);
+  }
+  lrd_table_extend_locked(table, last, word);
+  return true;
+}
+
+/// Copies the chain of bucket `index` to the two buckets that take its place in a table of twice the
+/// size, which are still empty. False without memory.
+static bool split(lrd_table *root, uint64_t index, lrd_table *table) {
+  lrd_bucket *bucket = &root->bucket[index], *heads = &table->bucket[2 * index];
+  bool alone = !lrd_table_next_bucket(root, bucket);
+  uint32_t filled[2] = {0, 0};
+  for (; bucket; bucket = lrd_table_next_bucket(root, bucket)) {
+    for (uint32_t full = LRD_BUCKET_ALL & ~lrd_bucket_match(bucket, 0); full; full &= full - 1) {
+      uint64_t word = LRD_LOAD(&bucket->cells[__builtin_ctz(full)]);
+      uint64_t to = lrd_table_index(table, lrd_entry_hash48(lrd_table_entry(word))) - 2 * index;
+      LRD_ASSERT(to < 2);
+      if (LRD_LIKELY(alone)) {
+        LRD_STORE(&heads[to].cells[filled[to]++], word);
+      } else if (!append(table, &heads[to], word)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Puts all entries into a table of twice the size, at once: nobody waits for it meanwhile. Without
+/// memory the table stays, and gets more overflow buckets.
+static LRD_COLD void grow(lrd_shard *shard) LRD_UNCHECKED_LOCKS {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  bool first = root == &lrd_table_empty;
+  if (lrd_growth_moves_locked(shard)) return;
+  if (!first && shard->count < root->buckets * LRD_TABLE_LOAD) return;
+  uint64_t buckets = first ? LRD_FIRST_BUCKETS : 2 * root->buckets;
+  lrd_table *table = lrd_table_create(buckets, shard->references);
+  if (!table) return;
+  lrd_table_make_ready(table);
+  for (uint64_t i = 0; !first && i < root->buckets; i++) {
+    if (!split(root, i, table)) {
+      lrd_table_destroy(table);
+      return;
+    }
+  }
+  lrd_growth_leave_locked(shard);
+  lrd_growth_start_locked(shard, table);
+}
+
+/// Makes room in the table, and gives the policy the history that it wants. False without memory.
+static LRD_COLD bool prepare(lrd_local *local, uint64_t hash) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  grow(shard);
+  lrd_supply supply = {0};
+  bool prepared;
+  while (!(prepared = lrd_growth_prepare_slow_locked(shard, hash, &supply))) {
+    if (lrd_supply_fetch(&supply, shard->references)) continue;
+    if (!supply.optional) break;
+    supply.declined = true;
+  }
+  lrd_supply_drop(&supply);
+  lrd_table_destroy_all(shard->limbo.tables);
+  shard->limbo.tables = NULL;
+  return prepared;
+}
+
+/// Evicts others than `old` until there is room. False without memory for the table.
+static bool make_room(lrd_local *local, lrd_entry *_Nullable old, uint64_t hash, uint64_t cost,
+                      lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  lrd_shortage shortage;
+  for (int evicted = 0; (shortage = shortage_of(local, old, cost)) != LRD_ROOM; evicted++) {
+    if (evicted == evictions_per_round) {
+      if (old && old->state == LRD_ENTRY_DISPLACED) lrd_shard_restore_locked(shard, old);
+      if (!lrd_growth_is_at_ease_locked(shard) && !prepare(local, hash)) return false;
+      evicted = 0;
+    }
+    // Without any other entry there is room: the new one alone is within the limits.
+    bool found = lrd_evict_locked(&local->cache, shard, old, LRD_REMOVED_LIMIT, shortage, removed);
+    LRD_ASSERT(found);
+    if (!found) return false;
+  }
+  return true;
+}
+
+/// lrd_local_insert() where more is to be done than to link an entry.
+static LRD_COLD lrd_result insert_slowly(lrd_local *local, lrd_entry *entry, lrd_entry *old,
+                                         uint64_t hash, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  lrd_counters *counters = &shard->counters;
+  uint64_t cost = lrd_entry_cost(entry), cost_limit = lrd_cache_cost_limit(&local->cache);
+  if (cost_limit && cost > cost_limit) {
+    counters->refusals++;
+    if (old) lrd_local_remove(local, old, LRD_REMOVED_BY_CALL, removed);
+    return LRD_TOO_COSTLY;
+  }
+  if (!lrd_growth_is_at_ease_locked(shard) && !prepare(local, hash)) return LRD_OUT_OF_MEMORY;
+  bool replaces = old != NULL;
+  if (old) lrd_note_hit_locked(&local->cache, shard, old);
+  if (shortage_of(local, old, cost) != LRD_ROOM) {
+    if (!make_room(local, old, hash, cost, removed)) return LRD_OUT_OF_MEMORY;
+  }
+  if (old) {
+    lrd_shard_replace_locked(shard, old, entry, hash, removed);
+  } else {
+    lrd_shard_link_locked(shard, entry, hash);
+  }
+  counters->replacements += replaces;
+  counters->insertions += !replaces;
+  if (LRD_UNLIKELY(shard->order.adjust)) lrd_evict_adjust(&local->cache);
+  return replaces ? LRD_REPLACED : LRD_INSERTED;
+}
+
+/// Puts a new entry into order and table, which is at ease.
+LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
+                           uint64_t cost) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  lrd_shard_admit_locked(shard, entry, cost);
+  lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_bucket *head = &root->bucket[lrd_table_index(root, hash)];
+  if (LRD_LOAD(&head->link) & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW)) {
+    lrd_table_insert_locked(root, entry, hash);
+  } else {
+    lrd_table_add_locked(root, head, lrd_table_word(entry, lrd_table_tag(hash)));
+  }
+  shard->counters.insertions++;
+  if (LRD_UNLIKELY(shard->order.adjust)) lrd_evict_adjust(&local->cache);
+}
+
+/// Evicts the policy's next victim. False when there is none.
+LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  const lrd_policy *policy = shard->policy;
+  if (lrd_evict_is_far_locked(&local->cache, shard)) {
+    lrd_insertion_prefetch_locked(&local->cache, shard, hash);
+  }
+  uint32_t id = policy->victim(&shard->order, shard->pool);
+  if (id == LRD_NIL) return false;
+  lrd_shard_unlink_locked(shard, lrd_pool_entry(shard->pool, id), LRD_REMOVED_LIMIT, removed);
+  shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
+  return true;
+}
+
+lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *old, uint64_t hash,
+                            lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+  uint64_t cost = lrd_entry_cost(entry);
+  if (LRD_LIKELY(!old && lrd_growth_is_at_ease_locked(&local->shard))) {
+    lrd_shortage shortage = shortage_of(local, NULL, cost);
+    bool evicts = shortage == LRD_COUNT_SHORT && !cost;
+    if (shortage == LRD_ROOM || (evicts && evict_one(local, hash, removed))) {
+      link_entry(local, entry, hash, cost);
+      return LRD_INSERTED;
+    }
+  }
+  return insert_slowly(local, entry, old, hash, removed);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_local_slots.h"
+
+static const size_t smallest_page = 4096, largest_page = (size_t)2 << 20;
+enum { slots_least = 8, page_alignment = 64 };
+
+static size_t alignment_of_pages(const lrd_pool *pool) {
+  return pool->alignment > page_alignment ? pool->alignment : page_alignment;
+}
+
+/// The bytes of a page by its number.
+static size_t page_bytes(const lrd_pool *pool, uint32_t number) {
+  size_t bytes = smallest_page, most = largest_page;
+  uint64_t least = slots_least <= pool->slot_mask ? slots_least : (uint64_t)pool->slot_mask + 1;
+  while (bytes < least * pool->stride) bytes *= 2;
+  if (most < bytes) most = bytes;
+  for (; number && bytes < most; number--) bytes *= 2;
+  return bytes;
+}
+
+void lrd_local_slots_open(lrd_local_slots *slots) {
+  *slots = (lrd_local_slots){.free_head = {LRD_NIL, LRD_NIL}};
+}
+
+void lrd_local_slots_close(lrd_local_slots *slots, lrd_pool *pool) {
+  lrd_directory *directory = LRD_LOAD(&pool->directory);
+  LRD_ASSERT(!slots->used);
+  for (uint32_t i = 0; i < slots->pages; i++) {
+    char *page = directory->slots[i] - pool->prefix;
+    LRD_UNPOISON(page, page_bytes(pool, i));
+    lrd_free(page, page_bytes(pool, i), alignment_of_pages(pool));
+    directory->slots[i] = NULL;
+  }
+  lrd_local_slots_open(slots);
+}
+
+/// False without memory, or with all page numbers in use.
+static bool add_page(lrd_local_slots *slots, lrd_pool *pool) {
+  uint32_t number = slots->pages;
+  if (number >= LRD_NIL >> pool->page_shift) return false;
+  lrd_directory *larger = NULL;
+  if (!lrd_directory_reaches(&pool->directory, number, &larger)) {
+    larger = lrd_directory_create(2 * (number + 1));
+    if (!larger || !lrd_directory_reaches(&pool->directory, number, &larger)) return false;
+  }
+  size_t bytes = page_bytes(pool, number);
+  char *page = lrd_alloc(bytes, alignment_of_pages(pool));
+  if (!page) return false;
+  if ((uint64_t)(uintptr_t)page >> LRD_ADDRESS_BITS) {
+    // Tables have no room for marks in the upper bits of addresses.
+    lrd_free(page, bytes, alignment_of_pages(pool));
+    return false;
+  }
+  LRD_LOAD(&pool->directory)->slots[number] = page + pool->prefix;
+  uint64_t count = bytes / pool->stride;
+  if (count > (uint64_t)pool->slot_mask + 1) count = (uint64_t)pool->slot_mask + 1;
+  slots->fresh = number << pool->page_shift;
+  slots->end = slots->fresh + (uint32_t)count;
+  slots->pages++;
+  slots->bytes += bytes;
+  return true;
+}
+
+/// Gives back the fresh slots, which are fewer than wanted.
+static void give_fresh(lrd_local_slots *slots, lrd_pool *pool) {
+  for (; slots->fresh < slots->end; slots->fresh++) {
+    lrd_pool_entry(pool, slots->fresh)->next = slots->free_head[0];
+    slots->free_head[0] = slots->fresh;
+  }
+}
+
+lrd_entry *lrd_local_slots_take_slow(lrd_local_slots *slots, lrd_pool *pool, uint64_t cost) {
+  bool pair = cost && pool->odd & LRD_HAS_COST;
+  uint32_t step = pair ? 2 : 1, id = slots->free_head[pair];
+  if (id != LRD_NIL) {
+    slots->free_head[pair] = lrd_pool_entry(pool, id)->next;
+  } else {
+    if (slots->end - slots->fresh < step) {
+      give_fresh(slots, pool);
+      if (!add_page(slots, pool)) return NULL;
+    }
+    id = slots->fresh + step - 1;
+    slots->fresh += step;
+  }
+  slots->used++;
+  lrd_entry *entry = lrd_pool_entry(pool, id);
+  LRD_UNPOISON(entry + 1, pool->stride - pool->prefix - sizeof *entry);
+  entry->prev = id;
+  return entry;
+}
