@@ -45,7 +45,8 @@ typedef struct lrd_response {
 } lrd_response;
 
 typedef struct lrd_cause {
-  lrd_amount base; // 0, 0 while the cause does not last
+  bool lasts;      // false: it is over once its cap is gone
+  lrd_amount base; // 0, 0 while there is no cause
   lrd_amount cap;  // LRD_UNBOUNDED for none; never 0
   lrd_amount goal; // what the cap rises to
 } lrd_cause;

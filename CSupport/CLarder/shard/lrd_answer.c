@@ -68,6 +68,7 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
   uint64_t least = answer->response.least;
   lrd_relief relief = {.bounds = unbounded, .unheld = action.unheld};
   relief.allowance = present.count > least ? present.count - least : 0;
+  cause->lasts = true;
   cause->goal = unbounded;
   if (action.unheld) return relief;
   if (action.keep >= 1) {
@@ -109,6 +110,7 @@ void lrd_answer_cap(lrd_answer *answer, int number, lrd_amount least) {
 }
 
 void lrd_answer_recover(lrd_answer *answer, int number) {
+  answer->cause[number].lasts = false;
   answer->cause[number].goal = unbounded;
 }
 
@@ -126,10 +128,9 @@ bool lrd_answer_step(lrd_answer *answer, int number) {
   cause->cap.count = raised(cause->cap.count, cause->goal.count, LRD_LOAD(&answer->own_count));
   cause->cap.cost = raised(cause->cap.cost, cause->goal.cost, LRD_LOAD(&answer->own_cost));
   bool more = cause->cap.count < cause->goal.count || cause->cap.cost < cause->goal.cost;
-  bool ends = cause->cap.count == LRD_UNBOUNDED && cause->cap.cost == LRD_UNBOUNDED;
-  if (ends && cause->goal.count == LRD_UNBOUNDED && cause->goal.cost == LRD_UNBOUNDED) {
-    cause->base = (lrd_amount){0, 0};
-  }
+  // While the level lasts, a cache without limits has no cap either.
+  bool capped = cause->cap.count != LRD_UNBOUNDED || cause->cap.cost != LRD_UNBOUNDED;
+  if (!cause->lasts && !capped) cause->base = (lrd_amount){0, 0};
   return more;
 }
 
