@@ -35,6 +35,12 @@ class PressedModel(model.Model):
         caps = zip(own, self.pressure.cap, self.background.cap)
         return [0 if limit == UNBOUNDED else limit for limit in map(min, caps)]
 
+    @property
+    def report_takes_time(self):
+        """Whether a report may leave a cap below its goal, to which it then rises step by step."""
+        keeps = self.fractions[max(self.level, WARNING) - 1 : CRITICAL]
+        return any(c < g for keep in keeps for c, g in zip(self.pressure.cap, self.goal(keep)))
+
     def report(self, level):
         self.level = level
         self.answer(self.pressure, self.fractions[level - 1])
@@ -48,16 +54,21 @@ class PressedModel(model.Model):
         self.is_hidden = False
         self.background = Cause()
 
+    def goal(self, keep):
+        """What the limits are lowered to."""
+        if keep >= 1:
+            return [UNBOUNDED, UNBOUNDED]
+        return [
+            max(part_of(limit, keep), limit // 16, floor, 1) if limit else UNBOUNDED
+            for limit, floor in zip((self.count_limit, self.cost_limit), (self.least, 0))
+        ]
+
     def answer(self, cause, keep):
         if keep >= 1:
             return
-        own = self.count_limit, self.cost_limit
         held = len(self.entries), self.exact_cost
         cause.base = [max(pair) for pair in zip(cause.base, held)]
-        goal = [
-            max(part_of(limit, keep), limit // 16, floor, 1) if limit else UNBOUNDED
-            for limit, floor in zip(own, (self.least, 0))
-        ]
+        goal = self.goal(keep)
         bounds = list(goal)
         measure = 1 if self.cost_limit else 0  # a fraction is one of the cost where that is limited
         if not cause.cap[measure] <= goal[measure] < UNBOUNDED:

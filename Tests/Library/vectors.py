@@ -134,18 +134,22 @@ class Script:
     def step(self):
         cache, random = self.model, self.random
         cache.begin_step()
-        name = random.pick(self.operations)
-        if name == "read" and self.mode:
-            name = "get"
-        if name == "unpin" and not cache.hands:
-            name = "pin"
-        if name == "expiration" and self.line["after_access"]:
-            name = "reclaim"  # when a value was used last is known only roughly then
+        name = self.possible(random.pick(self.operations))
         a, value, cost, status, result = getattr(self, name)()
         return [
             name, a, value, cost, status, result, sorted(cache.gone), sorted(cache.freed),
             len(cache.entries), cache.cost,
         ]  # fmt: skip
+
+    def possible(self, name):
+        """This operation, or another one if it cannot be done now."""
+        if name == "read" and self.mode:
+            return "get"
+        if name == "unpin" and not self.model.hands:
+            return "pin"
+        if name == "expiration" and self.line["after_access"]:
+            return "reclaim"  # when a value was used last is known only roughly then
+        return name
 
     def end(self):
         cache, line = self.model, self.line
@@ -332,6 +336,11 @@ class PressedScript(Script):
 
     def prepare(self):
         self.line["response"] = self.response
+
+    def possible(self, name):
+        if name == "report" and self.model.report_takes_time:
+            return "reclaim"
+        return super().possible(name)
 
     def store(self, **how):
         if not self.model.limits[1]:
