@@ -89,6 +89,17 @@ struct PressureThreadTests {
     }
   }
 
+  @Test("Threads may report the first level of a process at the same time")
+  func firstLevel() async {
+    for _ in 0..<8 {
+      await #expect(processExitsWith: .success) {
+        let cache = PressureTests.filled()
+        onThreads(8) { _ in MemoryPressure.report(.warning) }
+        #expect(cache.count == 50)
+      }
+    }
+  }
+
   @Test("A closure that does not return holds up only others that must be asked")
   func hangingClosure() async {
     await #expect(processExitsWith: .success) {

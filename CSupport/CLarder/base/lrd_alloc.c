@@ -11,6 +11,7 @@
 #endif
 #if defined(__GLIBC__)
 #include <malloc.h>
+#include <pthread.h>
 #elif defined(__APPLE__)
 #include <malloc/malloc.h>
 #endif
@@ -68,13 +69,23 @@ void lrd_free(void *memory, size_t bytes, size_t alignment) {
 #endif
 }
 
+#if defined(__GLIBC__) && !defined(LRD_JEMALLOC)
+static void trim(void) {
+  malloc_trim(0);
+}
+#endif
+
 void lrd_alloc_give_back(void) {
 #if defined(LRD_JEMALLOC)
   _Static_assert(MALLCTL_ARENAS_ALL == 4096, "its name below");
   mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
   mallctl("arena.4096.purge", NULL, NULL, NULL, 0);
 #elif defined(__GLIBC__)
-  malloc_trim(0);
+  // Where the program has another allocator, the first call sets up glibc's own heap, and two threads
+  // that do so at the same time crash.
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, trim);
+  trim();
 #elif defined(__APPLE__)
   malloc_zone_pressure_relief(NULL, 0);
 #endif

@@ -167,9 +167,11 @@ static void *run_body(void *body) {
 }
 
 bool lrd_thread_spawn(void (*body)(void)) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  static const int own[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&blocked, own[i]);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
   pthread_t thread;
   bool started = pthread_create(&thread, NULL, run_body, (void *)body) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);

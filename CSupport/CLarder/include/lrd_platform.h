@@ -96,7 +96,8 @@ void *_Nullable lrd_extent_map(size_t bytes);
 /// Returns the memory of lrd_extent_map() to the system at once.
 void lrd_extent_unmap(void *address, size_t bytes);
 
-/// Starts a detached thread with all signals blocked; false when the system refuses.
+/// Starts a detached thread, false when the system refuses. It gets no signals but those that it
+/// raises itself: whoever reports crashes must see them.
 bool lrd_thread_spawn(void (*body)(void));
 
 /// Gives the rest of this time slice to another thread.
