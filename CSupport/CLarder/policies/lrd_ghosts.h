@@ -9,18 +9,22 @@
  * 1994) and ARC (Megiddo, Modha, FAST 2003). The table is the one that the paper on S3-FIFO
  * proposes (Yang et al., SOSP 2023).
  *
+ * ORDER. The newest ghost of a bucket comes first, and a new one shifts the others by a slot. The
+ * oldest of a full bucket falls off. Empty slots come last.
+ *
  * AGE. Evictions are the clock of a table. Every `granule` of added ghosts ends an epoch, and the
  * age of a ghost is the number of epochs that ended since it was added. A recall states the age up
- * to which ghosts live. A ghost older than LRD_GHOSTS_OLDEST is dead for every caller. The number
- * of an epoch is used again after 16 epochs. Each addition therefore clears the dead slots of one
- * bucket, and all buckets have had their turn before a number returns.
+ * to which ghosts live. A ghost older than LRD_GHOSTS_OLDEST is dead for every caller, and each
+ * addition drops the dead ghosts of its bucket. The number of an epoch is used again after 16
+ * epochs. Only where no addition came to a bucket in the epochs between may a dead ghost return.
+ * Where a bucket gets one in each epoch on average, that is one ghost in 600.
  *
  * WEIGHT. A ghost weighs 1, or the cost of its entry where only costs are limited. A ghost heavier
- * than an epoch ends one epoch only. If costs rise so far that a few ghosts fill 16 epochs, a dead
- * ghost that no addition has cleared yet may return.
+ * than an epoch ends one epoch only. Buckets then get fewer ghosts in an epoch, so each addition
+ * clears dead ghosts in other buckets, too: lrd_ghosts_add_entry(). If costs rise so far that a few
+ * ghosts fill 16 epochs, a dead ghost may return.
  *
- * ROOM. A new ghost takes an empty slot of its bucket, or the slot of the oldest ghost there.
- * Hashes choose the buckets, so some overflow while others have room. A table with as many slots
+ * ROOM. Hashes choose the buckets, so some overflow while others have room. A table with as many slots
  * as ghosts loses one in seven of the oldest. A table with twice as many loses one in a hundred.
  *
  * ERRORS. A full bucket takes a foreign key for one of its own once in 250 recalls. That key then
@@ -32,17 +36,23 @@
 
 #include "lrd_order.h"
 
+#include <string.h>
+
 #pragma clang assume_nonnull begin
 
 enum {
   LRD_GHOSTS_BUCKET = 8,
   LRD_GHOSTS_OLDEST = 12, // the highest age, in epochs, at which a ghost may live
+  LRD_GHOSTS_EPOCHS = 16, // after which the number of an epoch is used again
+  LRD_GHOSTS_MET = 16,    // the bit of a slot
+  LRD_GHOSTS_MARK_SHIFT = 5,
+  LRD_GHOSTS_MARK_MASK = 0x7ff,
 };
 
 typedef struct lrd_ghosts {
   uint16_t *_Nullable slots;
   uint32_t buckets;
-  uint32_t sweep;   // the bucket to clear of dead slots next
+  uint32_t sweep;   // the bucket that lrd_ghosts_add_entry() clears of dead ghosts next
   uint64_t granule; // the weight that fills an epoch, at least 1
   uint64_t filled;  // the weight added in the current epoch
   uint32_t epoch;   // the number of the current epoch, modulo 16
@@ -80,12 +90,73 @@ static inline void lrd_ghosts_prefetch(const lrd_ghosts *ghosts, uint64_t mixed)
   if (ghosts->buckets) LRD_PREFETCH(lrd_ghosts_bucket(ghosts, mixed));
 }
 
+/// The slots of a bucket side by side: the processor handles all eight at once.
+typedef uint16_t lrd_ghosts_slots
+    __attribute__((vector_size(LRD_GHOSTS_BUCKET * sizeof(uint16_t))));
+
+LRD_INLINE lrd_ghosts_slots lrd_ghosts_load(const uint16_t *bucket) {
+  lrd_ghosts_slots slots;
+  memcpy(&slots, bucket, sizeof slots);
+  return slots;
+}
+
+/// Eight times the same.
+LRD_INLINE lrd_ghosts_slots lrd_ghosts_all(uint32_t value) {
+  uint16_t v = (uint16_t)value;
+  return (lrd_ghosts_slots){v, v, v, v, v, v, v, v};
+}
+
+/// The fingerprint, shifted to where a slot has it. Never 0.
+LRD_INLINE uint16_t lrd_ghosts_mark(uint64_t mixed) {
+  uint16_t mark = mixed & LRD_GHOSTS_MARK_MASK;
+  return (uint16_t)((mark ? mark : 1) << LRD_GHOSTS_MARK_SHIFT);
+}
+
+/// The slots without the ghosts that are dead for every caller.
+LRD_INLINE lrd_ghosts_slots lrd_ghosts_living(const lrd_ghosts *ghosts, lrd_ghosts_slots slots) {
+  lrd_ghosts_slots age =
+      (lrd_ghosts_all(ghosts->epoch) - slots) & lrd_ghosts_all(LRD_GHOSTS_EPOCHS - 1);
+  return slots & (lrd_ghosts_slots)(age <= lrd_ghosts_all(LRD_GHOSTS_OLDEST));
+}
+
+/// Puts a ghost first in its bucket.
+LRD_INLINE void lrd_ghosts_push(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark) {
+  lrd_ghosts_slots slots = lrd_ghosts_living(ghosts, lrd_ghosts_load(bucket));
+  lrd_ghosts_slots first = lrd_ghosts_all(mark | ghosts->epoch);
+  slots = __builtin_shufflevector(first, slots, 0, 8, 9, 10, 11, 12, 13, 14);
+  memcpy(bucket, &slots, sizeof slots);
+}
+
+/// Begins the next epoch.
+void lrd_ghosts_end_epoch(lrd_ghosts *ghosts);
+
 /// Remembers an evicted key, given by its mixed hash.
-void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t mixed, uint64_t weight);
+LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t mixed, uint64_t weight) {
+  if (!ghosts->buckets) return;
+  ghosts->filled += weight;
+  if (LRD_UNLIKELY(ghosts->filled > ghosts->granule)) lrd_ghosts_end_epoch(ghosts);
+  lrd_ghosts_push(ghosts, lrd_ghosts_bucket(ghosts, mixed), lrd_ghosts_mark(mixed));
+}
+
+/// lrd_ghosts_recall() for a bucket in which the key may be.
+lrd_recall lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark,
+                               uint32_t life, bool keep);
 
 /// Looks for the ghost of a missed key, at most `life` epochs old, and takes it out. With `keep` a
 /// ghost found for the first time stays instead: it is young again, and met.
-lrd_recall lrd_ghosts_recall(lrd_ghosts *ghosts, uint64_t mixed, uint32_t life, bool keep);
+LRD_INLINE lrd_recall lrd_ghosts_recall(const lrd_ghosts *ghosts, uint64_t mixed, uint32_t life,
+                                        bool keep) {
+  if (!ghosts->buckets) return LRD_UNKNOWN;
+  uint16_t *bucket = lrd_ghosts_bucket(ghosts, mixed);
+  uint16_t mark = lrd_ghosts_mark(mixed);
+  lrd_ghosts_slots marks =
+      lrd_ghosts_load(bucket) & lrd_ghosts_all(LRD_GHOSTS_MARK_MASK << LRD_GHOSTS_MARK_SHIFT);
+  lrd_ghosts_slots equal = (lrd_ghosts_slots)(marks == lrd_ghosts_all(mark));
+  uint64_t halves[2];
+  memcpy(halves, &equal, sizeof equal);
+  if (LRD_LIKELY(!(halves[0] | halves[1]))) return LRD_UNKNOWN;
+  return lrd_ghosts_take_out(ghosts, bucket, mark, life, keep);
+}
 
 /* For a policy whose history is a table of ghosts and nothing else, with two slots for a ghost. */
 
