@@ -129,7 +129,7 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   ///
   /// Seven rules, between FIFO queues, frequency admission and CLOCK, run over a small sample of
   /// the keys, and the cache follows the best of them. <doc:TheAdaptivePolicy> tells how, and when
-  /// not to use it. There is no order to rely on. Hits count in the entry, up to 3. One eviction
+  /// not to use it. There is no order to rely on. Hits count in the entry, up to 15. One eviction
   /// looks at no more than 64 entries. As long as nothing shows
   /// that another rule is better, the newest entries remain, and those that were read outlive
   /// others. From a sixteenth of its limits on, the cache learns, which takes up to 8 more bytes

@@ -23,7 +23,7 @@ struct AdvisorTests {
     lrd_shadow_open(shadow, expert(number), capacity, memory)
     return keys.count { key in
       let mixed = lrd_hash_mix(UInt64(key + 1) << 16)
-      if lrd_shadow_use(shadow, mixed) { return false }
+      if lrd_shadow_use(shadow, mixed, 1) { return false }
       lrd_shadow_add(shadow, mixed, true)
       return true
     }

@@ -58,7 +58,8 @@ struct ProbeTests {
       var probe = lrd_probe()
       probe.mixed = Self.mixed(1)
       probe.heard = UInt8(row.heard.rawValue)
-      #expect(!lrd_probe_ask(&probe, shadow))
+      probe.hits = 1
+      #expect(lrd_probe_ask(&probe, shadow) == 0)
       #expect(lrd_shadow_holds(shadow, Self.mixed(1)) == row.stays)
       #expect(Self.isCredited(shadow, 1) == row.credited)
     }
@@ -66,7 +67,8 @@ struct ProbeTests {
       var probe = lrd_probe()
       probe.mixed = Self.mixed(1)
       probe.heard = UInt8(row.heard.rawValue)
-      #expect(lrd_probe_ask(&probe, shadow) == row.missed)
+      probe.hits = 1
+      #expect(lrd_probe_ask(&probe, shadow) == (row.missed ? 1 : 0))
       #expect(lrd_shadow_holds(shadow, Self.mixed(1)) == row.stored)
     }
   }
@@ -76,8 +78,24 @@ struct ProbeTests {
     Self.withShadow(UInt32(LRD_EXPERT_FIRST), 4) { shadow in
       var probe = lrd_probe()
       probe.mixed = Self.mixed(1)
+      probe.hits = 5
       probe.loads = true
-      #expect(lrd_probe_ask(&probe, shadow) && lrd_shadow_holds(shadow, Self.mixed(1)))
+      #expect(lrd_probe_ask(&probe, shadow) == 1 && lrd_shadow_holds(shadow, Self.mixed(1)))
+    }
+  }
+
+  @Test("Each of several hits is a miss where nobody stores the key, and a hit where it is held")
+  func severalHits() {
+    Self.withShadow(UInt32(LRD_EXPERT_FIRST), 4) { shadow in
+      var probe = lrd_probe()
+      probe.mixed = Self.mixed(1)
+      probe.hits = 2
+      #expect(lrd_probe_ask(&probe, shadow) == 2 && !lrd_shadow_holds(shadow, Self.mixed(1)))
+      // Two hits take a key out of the younger half: it outlives others that were not hit.
+      lrd_shadow_add(shadow, Self.mixed(1), false)
+      #expect(lrd_probe_ask(&probe, shadow) == 0)
+      for key in 2..<10 { lrd_shadow_add(shadow, Self.mixed(key), false) }
+      #expect(lrd_shadow_holds(shadow, Self.mixed(1)))
     }
   }
 
@@ -115,7 +133,7 @@ struct ProbeTests {
         if state >> 60 < 5 {
           lrd_shadow_remove(shadow, Self.mixed(key))
           present.remove(key)
-        } else if !lrd_shadow_use(shadow, Self.mixed(key)) {
+        } else if !lrd_shadow_use(shadow, Self.mixed(key), 1) {
           lrd_shadow_add(shadow, Self.mixed(key), true)
           present.insert(key)
         }

@@ -24,11 +24,11 @@ struct SamplesTests {
         let tracked = lrd_samples_find(&samples, id).bucket != nil
         untracked += tracked ? 0 : 1
         if tracked { model[id] = 0 }
-      } else if let credit = model[id] {
+      } else if let heard = model[id] {
         let sample = lrd_samples_find(&samples, id)
-        #expect(sample.bucket != nil && lrd_sample_credit(sample) == credit)
+        #expect(sample.bucket != nil && lrd_sample_heard(sample) == heard)
         if step % 2 == 0 {
-          lrd_sample_set_credit(sample, UInt32(step / 2 % 4))
+          lrd_sample_set_heard(sample, UInt32(step / 2 % 4))
           model[id] = UInt32(step / 2 % 4)
         } else {
           lrd_samples_remove(&samples, id)

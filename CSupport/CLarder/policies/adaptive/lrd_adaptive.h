@@ -26,17 +26,16 @@ typedef struct lrd_adaptive {
   uint32_t first_probe;         // the oldest
   uint32_t probe_count;
   lrd_sample_bucket *_Nullable polled; // the next to poll: its entries are being loaded
-  uint32_t polls_due;                  // in 256ths of a bucket
-  uint32_t evicted; // entries evicted whose room no insertion has taken yet, up to a few
-
+  uint32_t rest;                       // insertions before the next upkeep
+  uint32_t evicted;   // entries evicted whose room no insertion has taken yet, up to a few
+  uint32_t threshold; // keys are sampled below this; the advisor's, lately
   uint32_t
-      advised;    // the advisor's expert that the targets are for; LRD_EXPERTS: compute them again
-  uint32_t polls; // per insertion, in 256ths of a bucket
+      advised; // the advisor's expert that the targets are for; LRD_EXPERTS: compute them again
   const lrd_expert *_Nullable expert; // to follow
-  bool plain; // without limits now and before: one clock, nobody to tell, nothing else to do
+  bool settles; // the small queue may be larger than its target, and gives to the main queue
+  bool plain;   // without limits now and before: one clock, nobody to tell, nothing else to do
   lrd_amount small;
   lrd_amount young;
-  uint32_t threshold; // the advisor's threshold when the first of `samples` was added
   uint32_t ghost_buckets;
   uint32_t sample_buckets;
   uint64_t planned;  // entries of capacity that the wanted history is for; 0: none planned yet

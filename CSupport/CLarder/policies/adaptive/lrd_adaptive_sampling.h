@@ -2,18 +2,17 @@
 /* lrd_adaptive_sampling.h — what a shard tells the advisor, as probes (lrd_probe.h).
  *
  *   insertion of a sampled key    STORE, or LOAD if the thread has just missed it
- *   hits on a sampled entry       HIT, when an insertion polls the entry or a scan passes it
+ *   hits on a sampled entry       HIT, when a poll comes to the entry or a scan passes it
  *   lookups that missed           MISS, handed over by the thread's lane
  *   removal by a call             REMOVAL
  *
- * A hit adds to a count in its entry and tells nobody. Whoever finds that count turns it into a
- * probe. What a poll takes from an entry stays with its sample as credit (lrd_samples.h). The entry
- * has not lost it: lrd_adaptive_count_hits() adds credit and count up.
+ * A hit adds to a count in its entry and tells nobody. Whoever finds that count higher than it was
+ * turns the difference into a probe (lrd_samples.h).
  *
- * A shard keeps LRD_PROBES of them, and each insertion takes the oldest through one shadow
- * (lrd_advisor.h).
+ * UPKEEP. Once in `period` insertions a shard does what it owes the advisor: it polls a bucket of
+ * samples, takes waiting probes through some shadows (lrd_advisor.h), follows the advisor's choice,
+ * and plans its memory. In between an insertion only notes its own key, if that is sampled.
  *
- * Everything that most insertions run is inline here.
  * Guard: the shard's lock. */
 #pragma once
 
@@ -21,15 +20,9 @@
 
 #pragma clang assume_nonnull begin
 
-/// Takes over the advisor's threshold after it has changed.
-void lrd_adaptive_follow_threshold(lrd_order *order);
-
-/// Hands the sample of the entry in slot `old_id` to `entry` in slot `id`, which replaces it.
-void lrd_adaptive_move_sample(lrd_order *order, uint32_t old_id, lrd_entry *entry, uint32_t id);
-
-/// Takes what a replacement has added to the count of hits of a sampled entry for credit, so that
-/// no poll takes it for a lookup.
-void lrd_adaptive_forget_replacement(lrd_order *order, lrd_entry *entry, uint32_t id);
+/// Puts the entry in slot `id` in the sample in place of the one in slot `old_id`, which it
+/// replaces. The replacement has counted as a hit, and no poll is to take that for a lookup.
+void lrd_adaptive_replace_sample(lrd_order *order, uint32_t old_id, uint32_t id);
 
 /// Stops the process when the sample has an entry that the shard does not have.
 void lrd_adaptive_check_samples(const lrd_order *order, lrd_pool *pool);
@@ -40,57 +33,24 @@ static inline bool lrd_adaptive_is_sampled(const lrd_order *order, uint64_t hash
   return (uint32_t)(hash48 >> 32) < state->threshold;
 }
 
-/// Tells the advisor about a sampled key.
-void lrd_adaptive_hear(lrd_order *order, uint64_t mixed, lrd_heard heard) LRD_COLD;
+/// Tells the advisor about a sampled key. `hits`: see lrd_probe.
+void lrd_adaptive_hear(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) LRD_COLD;
 
-/// Takes the oldest probe through one shadow.
-void lrd_adaptive_advance(lrd_order *order);
+/// Tells the advisor of the new hits of a sampled entry in slot `id`, which counts `hits` and is
+/// about to count `left`.
+void lrd_adaptive_hear_hits(lrd_order *order, const lrd_entry *entry, uint32_t id, uint32_t hits,
+                            uint32_t left) LRD_COLD;
 
-/// The hits of an entry that count, and its sample, if it has one.
-typedef struct lrd_adaptive_hits {
-  lrd_sample sample;
-  uint32_t credit;
-} lrd_adaptive_hits;
-
-/// Adds up the hits of the entry in slot `id`, and sends a probe for those that the advisor has not
-/// heard of.
-static inline lrd_adaptive_hits lrd_adaptive_count_hits(lrd_order *order, const lrd_entry *entry,
-                                                        uint32_t id) {
-  const lrd_adaptive *state = order->state;
-  uint32_t bits = lrd_entry_bits(entry);
-  lrd_adaptive_hits hits = {.credit = bits};
-  if (!lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry))) return hits;
-  hits.sample = lrd_samples_find(&state->samples, id);
-  hits.credit += lrd_sample_credit(hits.sample);
-  if (hits.credit > LRD_CREDIT_MOST) hits.credit = LRD_CREDIT_MOST;
-  if (bits) lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT);
-  return hits;
-}
-
-/// Leaves an entry with this credit: in its sample if it has one, otherwise in the entry.
-static inline void lrd_adaptive_set_credit(lrd_entry *entry, lrd_sample sample, uint32_t credit) {
-  lrd_sample_set_credit(sample, credit);
-  lrd_entry_set_bits(entry, sample.bucket ? 0 : (uint8_t)credit);
-}
-
-/// Polls the bucket whose entries are loaded, and begins to load those of the next.
-void lrd_adaptive_poll(lrd_order *order, lrd_slots slots);
-
-/// Does what an insertion owes the advisor: adds the new entry to the sample if its key is sampled,
-/// polls other entries, and advances a probe.
-static inline void lrd_adaptive_sample(lrd_order *order, lrd_slots slots, uint32_t id,
-                                       uint64_t hash48) {
-  lrd_adaptive *state = order->state;
-  if (LRD_UNLIKELY(lrd_advisor_threshold(order->shared) != state->threshold)) {
-    lrd_adaptive_follow_threshold(order);
+/// Leaves an entry, which counts `hits`, with a count of `left`.
+LRD_INLINE void lrd_adaptive_leave(lrd_order *order, lrd_entry *entry, uint32_t id, uint32_t hits,
+                                   uint32_t left) {
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry)))) {
+    lrd_adaptive_hear_hits(order, entry, id, hits, left);
   }
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
-    lrd_samples_add(&state->samples, id);
-    lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_STORE);
-  }
-  state->polls_due += state->polls;
-  if (LRD_UNLIKELY(state->polls_due >= 256)) lrd_adaptive_poll(order, slots);
-  if (LRD_UNLIKELY(state->probe_count)) lrd_adaptive_advance(order);
+  lrd_entry_set_bits(entry, (uint8_t)left);
 }
+
+/// Does what is due once in `period` insertions.
+void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) LRD_COLD;
 
 #pragma clang assume_nonnull end

@@ -20,20 +20,24 @@ const lrd_expert *lrd_adaptive_turn_to(lrd_order *order, uint32_t number) {
   bool asked = lrd_advisor_threshold(order->shared) || lrd_advisor_waits(order->shared);
   state->plain = !bounded && !small && !asked && !state->threshold && !state->probe_count &&
                  !state->ghosts.buckets;
+  state->settles = expert->fills;
   state->small = (lrd_amount){small_part(expert, share.count), small_part(expert, share.cost)};
   state->young = (lrd_amount){half(state->small.count), half(state->small.cost)};
   return expert;
 }
 
 void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
-  const lrd_adaptive *state = order->state;
+  lrd_adaptive *state = order->state;
   const lrd_queue *old = &order->queue[OLD], *young = &order->queue[YOUNG];
   for (int i = 0; i < LRD_AGEING_MOST && old->list.tail != LRD_NIL; i++) {
     uint32_t id = old->list.tail;
     lrd_entry *entry = lrd_slots_entry(slots, id);
     uint64_t count = old->size.count + young->size.count - 1;
     uint64_t cost = old->size.cost + young->size.cost - lrd_entry_cost(entry);
-    if (count <= state->small.count && cost <= state->small.cost) return;
+    if (count <= state->small.count && cost <= state->small.cost) {
+      state->settles = false;
+      return;
+    }
     order->steps++;
     lrd_order_move_coldest(order, OLD, MAIN, slots, entry, id);
   }

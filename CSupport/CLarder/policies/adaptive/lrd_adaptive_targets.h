@@ -30,15 +30,8 @@ static inline bool lrd_adaptive_small_is_full(const lrd_order *order) {
 }
 
 /// Moves the oldest entries of a small queue that was larger under another expert to the main
-/// queue, a few at a time: those without which it is still full.
+/// queue, a few at a time: those without which it is still full. Once none is left, until the next
+/// change of the targets nothing `settles`.
 void lrd_adaptive_settle(lrd_order *order, lrd_slots slots);
-
-/// True when that has nothing to do. May be false then, too, if entries have costs.
-static inline bool lrd_adaptive_is_settled(const lrd_order *order) {
-  const lrd_adaptive *state = order->state;
-  lrd_amount old = order->queue[OLD].size, young = order->queue[YOUNG].size;
-  return old.count + young.count <= state->small.count + 1 &&
-         old.cost + young.cost <= state->small.cost;
-}
 
 #pragma clang assume_nonnull end

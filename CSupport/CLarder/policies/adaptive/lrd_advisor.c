@@ -134,9 +134,9 @@ static void advance_locked(lrd_advisor *advisor, lrd_probe *probe, uint32_t most
     LRD_REQUIRES(advisor->lock) {
   if (!probe->next) begin_locked(advisor, probe);
   for (; most && probe->next < LRD_EXPERTS; most--, probe->next++) {
-    if (!lrd_probe_ask(probe, &advisor->shadows[probe->next])) continue;
-    advisor->misses[probe->next]++;
-    probe->absent++;
+    uint32_t missed = lrd_probe_ask(probe, &advisor->shadows[probe->next]);
+    advisor->misses[probe->next] += missed;
+    probe->absent += missed;
   }
   if (probe->next < LRD_EXPERTS) return;
   bool missed = probe->heard == LRD_HEARD_MISS || probe->heard == LRD_HEARD_LOAD;

@@ -72,6 +72,11 @@ static const lrd_expert lrd_experts[LRD_EXPERTS] = {
 /// The most hits that count for an entry. With 1 the miss ratio is 0.002 worse; with 7 it is no
 /// better.
 enum { LRD_CREDIT_MOST = 3 };
+/// The hits that count, of so many.
+static inline uint32_t lrd_credit(uint32_t hits) {
+  return hits < LRD_CREDIT_MOST ? hits : LRD_CREDIT_MOST;
+}
+
 /// The most entries that move from the younger to the older half in one insertion.
 enum { LRD_AGEING_MOST = 4 };
 

@@ -29,14 +29,15 @@ enum { evicted_most = 16 };
 /// cost more than what took its place.
 enum { cost_gap = 16 };
 
-/// Moves entries that the younger half has no room for to the older half, without their credit.
+/// Moves entries that the younger half has no room for to the older half, and forgets their hits.
 static void age(lrd_order *order, lrd_slots slots) {
   const lrd_adaptive *state = order->state;
   for (int i = 0; i < LRD_AGEING_MOST; i++) {
     if (!lrd_queue_exceeds(&order->queue[YOUNG], state->young)) return;
     uint32_t id = order->queue[YOUNG].list.tail;
     lrd_entry *entry = lrd_slots_entry(slots, id);
-    lrd_adaptive_set_credit(entry, lrd_adaptive_count_hits(order, entry, id).sample, 0);
+    uint32_t hits = lrd_entry_bits(entry);
+    if (hits) lrd_adaptive_leave(order, entry, id, hits, 0);
     lrd_order_move_coldest(order, YOUNG, OLD, slots, entry, id);
   }
 }
@@ -47,14 +48,17 @@ static void adaptive_open(lrd_order *order) {
   lrd_advisor_forget(order->shared);
   state->probe_count = 0;
   state->planned = 0;
-  state->advised = LRD_EXPERTS;
+  state->rest = 0;
   state->evicted = 0;
+  state->advised = LRD_EXPERTS;
 }
 
 static void adaptive_resize(lrd_order *order) {
   lrd_adaptive *state = order->state;
-  state->advised = LRD_EXPERTS;
   state->planned = 0;
+  state->rest = 0;
+  state->advised = LRD_EXPERTS;
+  lrd_adaptive_follow(order);
 }
 
 /// True when the insertion needs no eviction because the cache still fills up. Evictions may come
@@ -68,61 +72,62 @@ static bool is_filling(const lrd_order *order) {
 
 /// The queue for a new entry. While the cache fills up, entries beyond the small queue's share go
 /// to the main queue. It would otherwise start out empty, and the small queue be the whole cache.
-static unsigned queue_for(lrd_order *order, const lrd_expert *expert, uint64_t mixed) {
-  lrd_adaptive *state = order->state;
+static unsigned queue_for(lrd_order *order, uint64_t mixed) {
+  const lrd_adaptive *state = order->state;
+  const lrd_expert *expert = state->expert;
   lrd_recall recall = lrd_ghosts_recall(&state->ghosts, mixed, expert->life, expert->twice);
-  bool proven = recall == LRD_MET || (recall == LRD_ONCE && !expert->twice);
+  bool proven = recall != LRD_UNKNOWN && (recall == LRD_MET || !expert->twice);
   // Where nobody loads what he missed, a key stored again proves nothing.
-  proven &= lrd_advisor_hears_loads(order->shared);
+  if (LRD_UNLIKELY(proven) && lrd_advisor_hears_loads(order->shared)) return MAIN;
+  if (expert->clock) return MAIN;
   bool fills = expert->fills && is_filling(order) && lrd_adaptive_small_is_full(order);
-  return expert->clock || proven || fills ? MAIN : YOUNG;
+  return fills ? MAIN : YOUNG;
 }
 
 static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
-  const lrd_expert *expert = lrd_adaptive_follow(order);
   if (state->plain) {
     lrd_order_add(order, MAIN, slots, entry, id);
-    order->adjust = false;
-  } else {
-    uint64_t hash48 = lrd_entry_hash48_locked(entry);
-    lrd_order_add(order, queue_for(order, expert, lrd_hash_mix(hash48)), slots, entry, id);
-    age(order, slots);
-    lrd_adaptive_sample(order, slots, id, hash48);
-    lrd_adaptive_plan(order);
-    order->adjust = lrd_advisor_waits(order->shared);
+    return;
+  }
+  if (LRD_UNLIKELY(!state->rest--)) lrd_adaptive_upkeep(order, slots);
+  uint64_t hash48 = lrd_entry_hash48_locked(entry), mixed = lrd_hash_mix(hash48);
+  lrd_order_add(order, queue_for(order, mixed), slots, entry, id);
+  age(order, slots);
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
+    lrd_samples_add(&state->samples, id);
+    lrd_adaptive_hear(order, mixed, LRD_HEARD_STORE, 0);
   }
   if (state->evicted) state->evicted--;
 }
 
 static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
   lrd_adaptive *state = order->state;
-  uint64_t mixed = lrd_entry_mixed_hash(entry);
+  uint64_t hash48 = lrd_entry_hash48_locked(entry), mixed = lrd_hash_mix(hash48);
   if (evicted) {
     if (state->evicted < evicted_most) state->evicted++;
     if (entry->queue != MAIN) lrd_ghosts_add(&state->ghosts, mixed, 1);
   }
   uint32_t id = lrd_order_remove(order, lrd_pool_slots(pool), entry);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry)))) {
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
     lrd_samples_remove(&state->samples, id);
-    if (!evicted) lrd_adaptive_hear(order, mixed, LRD_HEARD_REMOVAL);
+    if (!evicted) lrd_adaptive_hear(order, mixed, LRD_HEARD_REMOVAL, 0);
   }
   return id;
 }
 
 static void adaptive_missed(lrd_order *order, uint64_t hash48) {
   if (!lrd_adaptive_is_sampled(order, hash48)) return;
-  lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_MISS);
+  lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_MISS, 0);
 }
 
 static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                                  uint32_t id) {
   uint32_t old_id = lrd_queues_replace(order, pool, old, entry, id);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry)))) {
-    lrd_adaptive_move_sample(order, old_id, entry, id);
-    lrd_adaptive_forget_replacement(order, entry, id);
-    lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE);
+    lrd_adaptive_replace_sample(order, old_id, id);
+    lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
   }
   return old_id;
 }
@@ -149,43 +154,30 @@ static uint32_t adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64
   return id;
 }
 
-/// The policy's `victim`, where entries have to move.
-static __attribute__((noinline)) uint32_t find_victim(lrd_order *order, lrd_pool *pool,
-                                                      const lrd_expert *expert) {
-  lrd_adaptive *state = order->state;
+static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
+  const lrd_adaptive *state = order->state;
+  const lrd_expert *expert = state->expert;
   lrd_slots slots = lrd_pool_slots(pool);
-  if (expert->fills) lrd_adaptive_settle(order, slots);
+  if (LRD_UNLIKELY(state->settles)) lrd_adaptive_settle(order, slots);
   for (int left = LRD_VICTIM_STEPS - LRD_AGEING_MOST;; left--) {
     int number = losing_queue(order);
     uint32_t id = order->queue[number].list.tail;
     if (id == LRD_NIL) return LRD_NIL;
     lrd_entry *entry = lrd_slots_entry(slots, id);
     order->steps++;
-    lrd_adaptive_hits hits = lrd_adaptive_count_hits(order, entry, id);
-    bool stays =
-        number == MAIN ? hits.credit > 0 : lrd_expert_promotes(number == YOUNG, hits.credit);
-    if (!stays || left == 1) return id;
-    uint32_t credit = number == MAIN ? lrd_expert_round(expert, hits.credit) : 0;
-    lrd_adaptive_set_credit(entry, hits.sample, credit);
+    uint32_t hits = lrd_entry_bits(entry);
+    // Most victims were not hit, and nobody hears of them.
+    if (LRD_LIKELY(!hits)) return id;
+    bool stays = left > 1 && (number == MAIN || lrd_expert_promotes(number == YOUNG, hits));
+    bool rounds = stays && number == MAIN;
+    uint32_t kept = rounds ? lrd_expert_round(expert, lrd_credit(hits)) : 0;
+    lrd_adaptive_leave(order, entry, id, hits, kept);
+    if (!stays) return id;
     lrd_order_move_coldest(order, (unsigned)number, MAIN, slots, entry, id);
     // A met ghost has done its work. When the main queue evicts the entry, the key starts afresh.
     if (number == MAIN || !expert->twice) continue;
     lrd_ghosts_recall(&state->ghosts, lrd_entry_mixed_hash(entry), expert->life, false);
   }
-}
-
-static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
-  const lrd_expert *expert = lrd_adaptive_follow(order);
-  uint32_t id = order->queue[losing_queue(order)].list.tail;
-  if (id == LRD_NIL) return LRD_NIL;
-  // Most victims were not hit, and nobody hears of them.
-  const lrd_entry *entry = lrd_pool_entry(pool, id);
-  bool idle =
-      !lrd_entry_bits(entry) && !lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry));
-  if (!idle || (expert->fills && !lrd_adaptive_is_settled(order)))
-    return find_victim(order, pool, expert);
-  order->steps++;
-  return id;
 }
 
 /// Moves an entry without cost behind those of its part that have a cost. If there are none, moves
@@ -223,7 +215,7 @@ static void adaptive_check(const lrd_order *order, lrd_pool *pool) {
 
 const lrd_policy lrd_policy_adaptive = {
     .name = "adaptive",
-    .hits_most = LRD_CREDIT_MOST,
+    .hits_most = LRD_HITS_MOST,
     .steps_most = LRD_VICTIM_STEPS,
     .divisible = true,
     .state_bytes = sizeof(lrd_adaptive),

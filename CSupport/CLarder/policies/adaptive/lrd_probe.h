@@ -35,27 +35,31 @@ typedef struct lrd_probe {
   uint64_t mixed; // the mixed hash of the key
   uint8_t heard;  // lrd_heard
   uint8_t next;   // the shadow to ask next; LRD_EXPERTS when all were asked
-  uint8_t absent; // the number of shadows asked that missed
+  uint8_t hits;   // HIT: how many lookups have found the key, at least 1
+  uint8_t absent; // the misses in the shadows asked
   bool loads; // HIT: shadows that miss store the key. STORE: its ghost counts, see lrd_advisor.h
 } lrd_probe;
 
-/// Takes a probe through one shadow. True when a lookup missed there.
-static inline bool lrd_probe_ask(const lrd_probe *probe, lrd_shadow *shadow) {
+/// Takes a probe through one shadow. Returns the lookups that missed there.
+static inline uint32_t lrd_probe_ask(const lrd_probe *probe, lrd_shadow *shadow) {
   uint64_t mixed = probe->mixed;
-  bool missed = false, stores = false;
+  uint32_t missed = 0;
+  bool stores = false;
   switch ((lrd_heard)probe->heard) {
   case LRD_HEARD_HIT:
-    missed = !lrd_shadow_use(shadow, mixed);
-    stores = missed && probe->loads;
+    if (lrd_shadow_use(shadow, mixed, probe->hits)) break;
+    stores = probe->loads;
+    missed = stores ? 1 : probe->hits;
     break;
   case LRD_HEARD_MISS:
-    missed = !lrd_shadow_use(shadow, mixed);
+    missed = !lrd_shadow_use(shadow, mixed, 1);
     break;
   case LRD_HEARD_LOAD:
-    stores = missed = !lrd_shadow_use(shadow, mixed);
+    stores = !lrd_shadow_use(shadow, mixed, 1);
+    missed = stores;
     break;
   case LRD_HEARD_STORE:
-    stores = !lrd_shadow_use(shadow, mixed);
+    stores = !lrd_shadow_use(shadow, mixed, 1);
     break;
   case LRD_HEARD_FILL:
     stores = !lrd_shadow_holds(shadow, mixed);

@@ -53,7 +53,7 @@ void lrd_samples_add(lrd_samples *samples, uint32_t id) {
   lrd_sample sample = find(samples, 0, id);
   if (!sample.bucket) return;
   sample.bucket->id[sample.index] = id + 1;
-  lrd_sample_set_credit(sample, 0);
+  lrd_sample_set_heard(sample, 0);
 }
 
 lrd_sample lrd_samples_find(const lrd_samples *samples, uint32_t id) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_samples.h — the sampled entries that a shard holds. Insertions poll them for hits.
  *
- *   bucket   [ slot ids:8 × 32 | credits:8 × 2 bits | turn ]
+ *   bucket   [ slot ids:8 × 32 | heard:8 × 2 bits | turn ]
  *
  * A hit only adds to a count in its entry, so the advisor does not learn of it. Insertions
- * therefore poll the sampled entries, one bucket at a time. A count above 0 is a hit that the
- * advisor has not heard of. The poll sets the count to 0 and keeps it here as the entry's credit.
- * The policy adds credit and count up when it decides whether the entry stays.
+ * therefore poll the sampled entries, one bucket at a time. `heard` is how many of the hits that an
+ * entry now counts the advisor has heard of; what is above that is new. A poll takes the count down
+ * to LRD_CREDIT_MOST, which is all that the policy asks about, so that later hits show.
  *
  * The slot id chooses the bucket. Buckets are half full on average. An entry whose bucket is full
  * is not added. The advisor then hears of its hits only when a scan passes it. `turn` is the number
@@ -25,7 +25,7 @@ enum { LRD_SAMPLES_BUCKET = 8 };
 typedef struct lrd_sample_bucket {
   uint32_t id[LRD_SAMPLES_BUCKET]; // slot id + 1; 0 when empty
   uint32_t turn;
-  uint16_t credits;
+  uint16_t heard;
 } lrd_sample_bucket;
 
 typedef struct lrd_samples {
@@ -61,14 +61,14 @@ void lrd_samples_remove(lrd_samples *samples, uint32_t id);
 /// The next bucket in turn; NULL when it holds nothing.
 lrd_sample_bucket *_Nullable lrd_samples_next(lrd_samples *samples);
 
-static inline uint32_t lrd_sample_credit(lrd_sample sample) {
-  return sample.bucket ? sample.bucket->credits >> sample.index * 2 & 3 : 0;
+static inline uint32_t lrd_sample_heard(lrd_sample sample) {
+  return sample.bucket ? sample.bucket->heard >> sample.index * 2 & 3 : 0;
 }
 
-static inline void lrd_sample_set_credit(lrd_sample sample, uint32_t credit) {
+static inline void lrd_sample_set_heard(lrd_sample sample, uint32_t hits) {
   if (!sample.bucket) return;
-  uint32_t others = sample.bucket->credits & ~(3u << sample.index * 2);
-  sample.bucket->credits = (uint16_t)(others | credit << sample.index * 2);
+  uint32_t others = sample.bucket->heard & ~(3u << sample.index * 2);
+  sample.bucket->heard = (uint16_t)(others | hits << sample.index * 2);
 }
 
 #pragma clang assume_nonnull end

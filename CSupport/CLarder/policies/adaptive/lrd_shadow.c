@@ -161,10 +161,10 @@ bool lrd_shadow_holds(const lrd_shadow *shadow, uint64_t mixed) {
   return find(shadow, key_of(mixed)) != NULL;
 }
 
-bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed) {
+bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed, uint32_t hits) {
   lrd_shadow_node *known = find(shadow, key_of(mixed));
   if (!known) return false;
-  if (known->credit < LRD_CREDIT_MOST) known->credit++;
+  known->credit = lrd_credit(known->credit + hits) & LRD_CREDIT_MOST;
   return true;
 }
 

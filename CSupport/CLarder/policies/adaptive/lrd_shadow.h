@@ -58,8 +58,8 @@ void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capa
 /// True when the key is there.
 bool lrd_shadow_holds(const lrd_shadow *shadow, uint64_t mixed);
 
-/// Looks a key up. True when it was there: then it has one hit more.
-bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed);
+/// Looks a key up so many times. True when it was there: then it has so many hits more.
+bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed, uint32_t hits);
 
 /// Stores a key that is absent. Evicts another if the shadow is full. `missed`: a lookup has missed
 /// it, so a ghost counts.
