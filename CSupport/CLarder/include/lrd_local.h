@@ -102,11 +102,6 @@ LRD_INLINE void lrd_local_miss(lrd_local *local, uint64_t hash) {
   }
 }
 
-/// Stores `entry`, in place of `old` if there is one, within the limits. What leaves is added to
-/// `removed`. The entry stays the caller's, except after INSERTED and REPLACED.
-lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *_Nullable old,
-                            uint64_t hash, lrd_chain *removed);
-
 /// Removes an entry that is linked, for a reason of lrd_entry_state.
 void lrd_local_remove(lrd_local *local, lrd_entry *entry, uint8_t reason, lrd_chain *removed);
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_local.c — makes and ends a local cache; lookups, removals and trims. */
 #include "lrd_local.h"
 
 #include "lrd_alloc.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_local_insert.c — lrd_local_insert(): the steps are those of lrd_insertion.c, and so is the
- * result, entry by entry, for a cache of one shard that one thread uses. */
+#include "lrd_local_insert.h"
+
 #include "lrd_alloc.h"
 #include "lrd_evict.h"
 #include "lrd_growth.h"
-#include "lrd_local.h"
 
 /// As in lrd_insertion.c: an old entry that is a victim itself stands in the order as if new after
 /// so many evictions.
