@@ -4,6 +4,7 @@
 #endif
 #include "lrdt_inside.h"
 
+#include "lrd_relief.h"
 #include "lrdt_items.h"
 
 #include <stdlib.h>
@@ -180,4 +181,8 @@ uint64_t lrdt_table_read(const lrd_table *table) {
 const void *lrdt_lane_hazard(const lrd_lane *lane) {
   const lrd_hazard *hazard = lane->thread->top;
   return (const void *)atomic_load_explicit(&hazard->entry, memory_order_relaxed);
+}
+
+uint64_t lrdt_relief_pause(uint64_t took) {
+  return lrd_relief_pause(took);
 }

@@ -75,7 +75,14 @@ static void trim(void) {
 }
 #endif
 
+static _Atomic(uint64_t) times_given_back;
+
+uint64_t lrd_alloc_times_given_back(void) {
+  return LRD_LOAD(&times_given_back);
+}
+
 void lrd_alloc_give_back(void) {
+  atomic_fetch_add_explicit(&times_given_back, 1, memory_order_relaxed);
 #if defined(LRD_JEMALLOC)
   _Static_assert(MALLCTL_ARENAS_ALL == 4096, "its name below");
   mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);

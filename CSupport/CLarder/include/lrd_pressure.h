@@ -4,6 +4,8 @@
  *   report, warn          the program ─┐
  *   sense                 the watcher ─┴▶ current = the highest ─▶ each cache that heeds ─▶ relief
  *   lrd_watch.h           the thread that listens to the system, and lets caps rise
+ *   lrd_level.h           the levels, and which of them counts
+ *   lrd_round.h           the walks over all caches
  *
  * The thread that reports a level does the work: it walks over all caches, and evicts without ever
  * waiting for a lock of a shard (lrd_relief.h). First it visits the caches whose response is a
@@ -12,15 +14,7 @@
  * be asked.
  *
  * Levels may be reported by several threads at once. Each walk brings every cache to the level that
- * is current when the walk comes by.
- *
- * FIELDS, all atomic and relaxed: what a walk does is under locks. Guard of the levels' stores:
- * `levels`, a side lock. So whoever sets the last of them stores the highest of all.
- *   current        the highest of the levels
- *   reported       the program's word
- *   warned, warned_until   the program's word for a while
- *   sensed         the watcher's
- *   hidden         the program is in the background */
+ * is current when the walk comes by. */
 #pragma once
 
 #include "lrd_cache.h"

@@ -34,16 +34,16 @@ static bool act(lrd_cache *cache, int cause, lrd_action action) {
   return evicted;
 }
 
-void lrd_reply_to_level(lrd_cache *cache, int level) {
+bool lrd_reply_to_level(lrd_cache *cache, int level) {
   lrd_answer *answer = &cache->answer;
   lrd_lock_acquire(&cache->admin);
   if (level == LRD_NORMAL) lrd_answer_recover(answer, LRD_BY_LEVEL);
   lrd_action action = answer->response.at[level];
   bool asks = answer->response.asks;
   lrd_lock_release(&cache->admin);
-  if (level == LRD_NORMAL) return;
+  if (level == LRD_NORMAL) return false;
   if (asks) action = cache->hooks.ask(cache->hooks.context, level);
-  act(cache, LRD_BY_LEVEL, action);
+  return act(cache, LRD_BY_LEVEL, action);
 }
 
 bool lrd_reply_step(lrd_cache *cache) {

@@ -15,8 +15,6 @@ enum {
 };
 
 static const uint64_t nap = 200000; // 0.2 ms
-/// The allocator gives back so often while a relief runs: whoever is short cannot wait for the end.
-static const uint64_t pause_of_giving = 20000000; // 20 ms
 
 /// Tries a shard; naps when `*busy` were busy in a row. On success notes the caller's hits there.
 static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t *busy)
@@ -136,6 +134,20 @@ static void remove_unheld(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, 
   }
 }
 
+uint64_t lrd_relief_pause(uint64_t took) {
+  static const uint64_t least = 20000000; // 20 ms
+  return took > least / 4 ? took * 4 : least;
+}
+
+/// Gives back what evictions have freed, if that is due.
+static void give_back(uint64_t *due) {
+  uint64_t before = lrd_clock();
+  if (before < *due) return;
+  lrd_alloc_give_back();
+  uint64_t after = lrd_clock();
+  *due = after + lrd_relief_pause(after - before);
+}
+
 void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
   if (relief->unheld) {
     for (uint32_t i = 0; i <= cache->shard_mask; i++) {
@@ -149,7 +161,7 @@ void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
   // over any more, and then there is nothing.
   uint64_t tired = 0, passes = relief->passes, all = UINT64_MAX >> (63 - cache->shard_mask);
   uint32_t busy = 0;
-  uint64_t given = lrd_clock();
+  uint64_t due = lrd_clock() + lrd_relief_pause(0);
   for (uint32_t hand = 0;; hand++) {
     if (tired == all) {
       if (!passes) return;
@@ -173,10 +185,7 @@ void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
     }
     if (!yield.victims.count && !yield.expired.count) tired |= (uint64_t)1 << i;
     leave(cache, shard, relief, &yield, moment);
-    if (lrd_clock() - given > pause_of_giving) {
-      lrd_alloc_give_back();
-      given = lrd_clock();
-    }
+    give_back(&due);
   }
 }
 

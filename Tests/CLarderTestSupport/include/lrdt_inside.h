@@ -59,6 +59,9 @@ bool lrdt_table_is_resident(const lrd_table *table);
 /// Reads every main bucket of a table; the sum is of no meaning.
 uint64_t lrdt_table_read(const lrd_table *table);
 
+/// lrd_relief_pause().
+uint64_t lrdt_relief_pause(uint64_t took);
+
 /// The entry the calling thread's next loan slot protects now.
 const void *_Nullable lrdt_lane_hazard(const lrd_lane *lane);
 

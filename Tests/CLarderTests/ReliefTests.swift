@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import Larder
+import LarderTestSupport
+import Testing
+
+/// How often the allocator is asked to give memory back. With glibc's malloc it looks at every free
+/// block each time, so that it must not be asked all the time.
+@Suite("Giving memory back")
+struct ReliefTests {
+  private static func filled() -> Cache<Int, Int> {
+    let cache = Cache<Int, Int>(countLimit: 100)
+    for key in 0..<100 { cache[key] = key }
+    return cache
+  }
+
+  @Test("A level that is confirmed gives memory back only for what has come since")
+  func confirmed() async {
+    await #expect(processExitsWith: .success) {
+      let free = Self.filled()
+      free.countLimit = 0
+      var given = lrd_alloc_times_given_back()
+      func expect(_ times: ClosedRange<UInt64>, _ work: () -> Void) {
+        work()
+        let now = lrd_alloc_times_given_back()
+        #expect(times.contains(now - given))
+        given = now
+      }
+      // Once more when the watcher thinks that readers have let go of everything.
+      expect(1...2) { MemoryPressure.report(.warning) }
+      expect(0...1) { for _ in 0..<100 { MemoryPressure.report(.warning) } }
+      MemoryPressure.pass(hours: 1)
+      given = lrd_alloc_times_given_back()
+      expect(0...0) { for _ in 0..<100 { MemoryPressure.report(.warning) } }
+      for key in 100..<200 { free[key] = key }
+      expect(1...2) { MemoryPressure.report(.warning) }
+      expect(1...3) { MemoryPressure.report(.critical) }
+    }
+  }
+
+  @Test("A rising level gives back what the program has freed, also where no cache has anything")
+  func rising() async {
+    await #expect(processExitsWith: .success) {
+      let given = lrd_alloc_times_given_back()
+      MemoryPressure.report(.warning)
+      MemoryPressure.report(.critical)
+      #expect(lrd_alloc_times_given_back() - given >= 2)
+    }
+  }
+
+  @Test("A relief gives back in at most a fifth of its time")
+  func pause() {
+    #expect(lrdt_relief_pause(0) == 20_000_000)
+    #expect(lrdt_relief_pause(5_000_000) == 20_000_000)
+    #expect(lrdt_relief_pause(100_000_000) == 400_000_000)
+  }
+}
