@@ -15,7 +15,7 @@ protocol Command: SendableMetatype {
 struct Main {
   private static let commands: [any Command.Type] = [
     Throughput.self, Latency.self, Memory.self, Growth.self, Replay.self, Hits.self, Pressure.self,
-    Plot.self, SearchPolicies.self, Claims.self, Summary.self,
+    Relief.self, Plot.self, SearchPolicies.self, Claims.self, Summary.self,
   ]
 
   private static var help: String {

@@ -12,6 +12,13 @@ func runChild(_ words: some Collection<String>) throws {
   switch settings.text("operation") {
   case "serve": return try serve(PressedBench(settings))
   case "grow": return try serve(NeighbourBench(settings))
+  case "relieve":
+    let bytes = settings.number("value-bytes")
+    if bytes == 0 { return try serve(ReliefBench(settings) { $0 }) }
+    // An array's own header is 32 bytes of its block.
+    return try serve(
+      ReliefBench(settings) { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: bytes - 32) }
+    )
   default: break
   }
   let keys = try KeyKind(settings.text("keys") ?? "int")
@@ -104,11 +111,22 @@ struct ChildReply: Codable {
   var residentBytes: Double?
   var allocatedBytes: Double?  // by the allocator's own count
   var heldBytes: Double?  // the values in a cache
+  var relief: ReliefReply?
   var steps: [GrowthStep]?
   /// The machine's own pauses in a loop that only reads the clock, for as long as the steps took
   /// but ten seconds at most.
   var stalls: [[Double]]?
   var note: String?
+}
+
+/// What critical pressure did to a cache, all memory in bytes.
+struct ReliefReply: Codable {
+  var full: Double  // what the full cache had
+  var needed: Double  // that share of it which the entries left are
+  var atOnce: Double  // when the report had returned
+  var left: Double  // two seconds later
+  var nanoseconds: Double  // of the report
+  var reads: [[[Double]]]  // histograms before, during, and in the two seconds after
 }
 
 /// The insertions from the end of the last step up to `entries`.
