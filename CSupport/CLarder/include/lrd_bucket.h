@@ -86,6 +86,20 @@ LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD
 #endif
 }
 
+/// What lrd_bucket_match() says of `tag`, and from bit 8 on of empty cells.
+LRD_INLINE uint32_t lrd_bucket_match_or_empty(const lrd_bucket *bucket, uint64_t tag) {
+#if defined(__SSE2__)
+  __m128i tags = _mm_set1_epi16((short)tag), none = _mm_setzero_si128();
+  __m128i first = lrd_bucket_high(bucket, 0), second = lrd_bucket_high(bucket, 4);
+  __m128i matching = _mm_packs_epi32(_mm_cmpeq_epi16(first, tags), _mm_cmpeq_epi16(second, tags));
+  __m128i empty = _mm_packs_epi32(_mm_cmpeq_epi16(first, none), _mm_cmpeq_epi16(second, none));
+  uint32_t bits = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(matching, empty));
+  return bits & (LRD_BUCKET_ALL | LRD_BUCKET_ALL << 8);
+#else
+  return lrd_bucket_match(bucket, tag) | lrd_bucket_match(bucket, 0) << 8;
+#endif
+}
+
 /// A bit for each cell whose address has the lower 32 bits of `entry`.
 LRD_INLINE uint32_t lrd_bucket_match_entry(const lrd_bucket *bucket, const lrd_entry *entry) {
   uint32_t low = (uint32_t)(uintptr_t)entry;

@@ -71,7 +71,7 @@ lrd_entry *_Nullable lrd_local_find_slow(lrd_local *local, uint64_t hash);
 /// at lrd_shard_matches_locked().
 LRD_INLINE lrd_entry *_Nullable lrd_local_find(lrd_local *local, uint64_t hash) {
   uint64_t buckets = LRD_LOAD(&local->shard.buckets);
-  uint64_t index = (uint64_t)(((unsigned __int128)(hash & ~(uint64_t)0xffff) * buckets) >> 64);
+  uint64_t index = lrd_bucket_of(hash, buckets);
   lrd_bucket *bucket = (lrd_bucket *)LRD_LOAD(&local->shard.bucket) + index;
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
   if (LRD_LIKELY(bits)) return lrd_table_entry(LRD_LOAD(&bucket->cells[__builtin_ctz(bits)]));

@@ -13,9 +13,7 @@
  *   found nothing loads the head's link again. If it has changed, an entry may have moved past the
  *   reader, which searches again. The version has 35 bits: only a reader that sleeps through
  *   exactly 2^35 moves of one bucket errs.
- *   A table moves bucket by bucket: publishes the entries in `next`, sets MOVED in the old link,
- *   then clears the old cells. A reader that meets MOVED goes to `next`. The new table's buckets
- *   are cleared just before they can be reached, so no operation pays for more than a few.
+ *   A table moves bucket by bucket (lrd_move.h).
  *
  * HINTS
  *   A hit on a large cache waits for the bucket, then for the entry, then for the memory that the
@@ -70,8 +68,13 @@ typedef struct lrd_table {
 /// The table of an empty shard: one empty bucket, shared by all, never written.
 extern lrd_table lrd_table_empty;
 
+/// The bucket of a hash, among so many.
+LRD_INLINE uint64_t lrd_bucket_of(uint64_t hash, uint64_t buckets) LRD_NONBLOCKING {
+  return (uint64_t)(((unsigned __int128)(hash & ~(uint64_t)0xffff) * buckets) >> 64);
+}
+
 LRD_INLINE uint64_t lrd_table_index(const lrd_table *table, uint64_t hash) LRD_NONBLOCKING {
-  return (uint64_t)(((unsigned __int128)(hash & ~(uint64_t)0xffff) * table->buckets) >> 64);
+  return lrd_bucket_of(hash, table->buckets);
 }
 
 /// Overflow bucket `number` (from 0), which a link that the caller has read names.
@@ -116,6 +119,9 @@ lrd_table *_Nullable lrd_table_create(uint64_t buckets, const lrd_references *re
 void lrd_table_prefault(lrd_table *table, void (*between)(void *_Nullable context),
                         void *_Nullable context);
 
+/// Clears the main buckets before `end`, which nobody can have reached yet.
+void lrd_table_make_ready_to(lrd_table *table, uint64_t end);
+
 /// Clears all main buckets at once: for a shard's first table, which no other table moves to.
 void lrd_table_make_ready(lrd_table *table);
 
@@ -150,7 +156,19 @@ static inline lrd_table *lrd_table_home_locked(lrd_table *root, uint64_t hash) {
 /// Finds the cell that holds `entry`. False when it is not linked: then `entry` is not touched.
 bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash, lrd_cell *found);
 
-/// Stores the hints of an entry's references, if `cell` is in a main bucket.
+/// Stores the hints of an entry's references, for a cell of main bucket `index`.
+LRD_INLINE void lrd_table_hint_at(lrd_table *table, uint64_t index, uint64_t number,
+                                  const lrd_entry *entry) {
+  const lrd_references *references = table->references;
+  lrd_hints *hints = &table->hints[index * references->count];
+  for (uint32_t i = 0; i < references->count; i++) {
+    uint64_t address = lrd_entry_refers_to(entry, references->at[i]);
+    LRD_STORE(&hints[i].low[number], (uint32_t)(address >> 4));
+    LRD_STORE(&hints[i].high, (uint32_t)(address >> 36));
+  }
+}
+
+/// The same for a cell, if that is in a main bucket.
 void lrd_table_hint(lrd_table *table, const _Atomic(uint64_t) *cell, const lrd_entry *entry);
 
 /// Stores an entry in a cell, after its hints. Release: readers load the cell (acquire) and see
@@ -182,11 +200,20 @@ void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash);
 bool lrd_table_replace_locked(lrd_table *root, const lrd_entry *old, lrd_entry *entry,
                               uint64_t hash);
 
-/// Removes `entry` and fills the hole from the end of the chain. False when it is not linked.
-bool lrd_table_remove_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash);
+/// lrd_table_remove_locked() in a chain of several buckets.
+bool lrd_table_remove_slow_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash);
 
-/// Moves the next bucket of `root` to `next`. False when `next` has too few free overflow buckets.
-bool lrd_table_move_bucket_locked(lrd_table *root);
+/// Removes `entry` and fills the hole from the end of the chain. False when it is not linked.
+LRD_INLINE bool lrd_table_remove_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
+  lrd_table *table = lrd_table_home_locked(root, hash);
+  lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
+  if (LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW) {
+    return lrd_table_remove_slow_locked(root, entry, hash);
+  }
+  _Atomic(uint64_t) *cell = lrd_bucket_cell_of(head, entry);
+  if (cell) atomic_store_explicit(cell, 0, memory_order_release);
+  return cell;
+}
 
 /// The number of entries in the chain of bucket `index`, for checks.
 uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index);

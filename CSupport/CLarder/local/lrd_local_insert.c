@@ -4,6 +4,7 @@
 #include "lrd_alloc.h"
 #include "lrd_evict.h"
 #include "lrd_growth.h"
+#include "lrd_move.h"
 
 /// As in lrd_insertion.c: an old entry that is a victim itself stands in the order as if new after
 /// so many evictions.
@@ -42,19 +43,16 @@ LRD_INLINE bool append(lrd_table *table, lrd_bucket *last, uint64_t word) {
 /// Copies the chain of bucket `index` to the two buckets that take its place in a table of twice the
 /// size, which are still empty. False without memory.
 static bool split(lrd_table *root, uint64_t index, lrd_table *table) {
-  lrd_bucket *bucket = &root->bucket[index], *heads = &table->bucket[2 * index];
-  bool alone = !lrd_table_next_bucket(root, bucket);
-  uint32_t filled[2] = {0, 0};
+  lrd_bucket *bucket = &root->bucket[index];
+  if (LRD_LIKELY(!lrd_table_next_bucket(root, bucket))) {
+    lrd_table_split(bucket, table, index);
+    return true;
+  }
   for (; bucket; bucket = lrd_table_next_bucket(root, bucket)) {
     for (uint32_t full = LRD_BUCKET_ALL & ~lrd_bucket_match(bucket, 0); full; full &= full - 1) {
       uint64_t word = LRD_LOAD(&bucket->cells[__builtin_ctz(full)]);
-      uint64_t to = lrd_table_index(table, lrd_entry_hash48(lrd_table_entry(word))) - 2 * index;
-      LRD_ASSERT(to < 2);
-      if (LRD_LIKELY(alone)) {
-        LRD_STORE(&heads[to].cells[filled[to]++], word);
-      } else if (!append(table, &heads[to], word)) {
-        return false;
-      }
+      uint64_t to = lrd_table_index(table, lrd_entry_hash48(lrd_table_entry(word)));
+      if (!append(table, &table->bucket[to], word)) return false;
     }
   }
   return true;

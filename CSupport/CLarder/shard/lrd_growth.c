@@ -2,6 +2,7 @@
 #include "lrd_growth.h"
 
 #include "lrd_alloc.h"
+#include "lrd_move.h"
 
 /// Buckets of a growing table that one insertion moves.
 static const int buckets_per_insertion = 2;

@@ -88,12 +88,12 @@ static void clear_bucket(lrd_bucket *bucket) {
   LRD_STORE(&bucket->link, 0);
 }
 
-static void make_ready(lrd_table *table, uint64_t end) {
+void lrd_table_make_ready_to(lrd_table *table, uint64_t end) {
   for (; table->ready < end; table->ready++) clear_bucket(&table->bucket[table->ready]);
 }
 
 void lrd_table_make_ready(lrd_table *table) {
-  make_ready(table, table->buckets);
+  lrd_table_make_ready_to(table, table->buckets);
 }
 
 static lrd_bucket *take_overflow(lrd_table *table, uint64_t *overflow) {
@@ -122,14 +122,7 @@ bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t has
 void lrd_table_hint(lrd_table *table, const _Atomic(uint64_t) *cell, const lrd_entry *entry) {
   uint64_t bytes = (uintptr_t)cell - (uintptr_t)table->bucket;
   uint64_t index = bytes / sizeof(lrd_bucket), number = bytes / sizeof *cell % 8;
-  if (index >= table->buckets) return;
-  const lrd_references *references = table->references;
-  lrd_hints *hints = &table->hints[index * references->count];
-  for (uint32_t i = 0; i < references->count; i++) {
-    uint64_t address = lrd_entry_refers_to(entry, references->at[i]);
-    LRD_STORE(&hints[i].low[number], (uint32_t)(address >> 4));
-    LRD_STORE(&hints[i].high, (uint32_t)(address >> 36));
-  }
+  if (index < table->buckets) lrd_table_hint_at(table, index, number, entry);
 }
 
 void lrd_table_extend_locked(lrd_table *table, lrd_bucket *last, uint64_t word) {
@@ -181,21 +174,11 @@ static void remove_from_chain(const lrd_cell *found) {
   found->table->overflow_used--;
 }
 
-static __attribute__((noinline)) bool remove_slowly(lrd_table *root, const lrd_entry *entry,
-                                                    uint64_t hash) {
+bool lrd_table_remove_slow_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
   lrd_cell found;
   if (!lrd_table_find_locked(root, entry, hash, &found)) return false;
   remove_from_chain(&found);
   return true;
-}
-
-bool lrd_table_remove_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
-  lrd_table *table = lrd_table_home_locked(root, hash);
-  lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
-  if (LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW) return remove_slowly(root, entry, hash);
-  _Atomic(uint64_t) *cell = lrd_bucket_cell_of(head, entry);
-  if (cell) atomic_store_explicit(cell, 0, memory_order_release);
-  return cell;
 }
 
 uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index) {
@@ -205,38 +188,4 @@ uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index) {
     length += LRD_BUCKET_CELLS - (uint64_t)__builtin_popcount(lrd_bucket_match(bucket, 0));
   }
   return length;
-}
-
-bool lrd_table_move_bucket_locked(lrd_table *root) {
-  lrd_table *next = LRD_LOAD(&root->next);
-  lrd_bucket *head = &root->bucket[root->moved];
-  // Begins to load the entries of the bucket after this one: moving it will read their hashes.
-  for (int i = 0; root->moved + 1 < root->buckets && i < LRD_BUCKET_CELLS; i++) {
-    LRD_PREFETCH(lrd_table_entry(LRD_LOAD(&head[1].cells[i])));
-  }
-  // The entries of a chain need no more overflow buckets than the chain has buckets.
-  uint64_t length = 0;
-  for (lrd_bucket *bucket = head; bucket; bucket = lrd_table_next_bucket(root, bucket)) length++;
-  if (lrd_table_overflow_left_locked(next) < length) return false;
-  // The last bucket of the successor that a hash of this bucket can belong to.
-  unsigned __int128 scaled = (unsigned __int128)(root->moved + 1) * next->buckets;
-  bool small = !(scaled >> 64); // the usual case, whose division is short
-  uint64_t last = small ? (uint64_t)scaled / root->buckets : (uint64_t)(scaled / root->buckets);
-  make_ready(next, last < next->buckets ? last + 1 : next->buckets);
-  for (lrd_bucket *bucket = head; bucket; bucket = lrd_table_next_bucket(root, bucket)) {
-    for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-      uint64_t word = LRD_LOAD(&bucket->cells[i]);
-      if (!word) continue;
-      uint64_t hash = lrd_entry_hash48_locked(lrd_table_entry(word));
-      insert_word(next, hash, word);
-    }
-  }
-  store_link(head, LRD_LOAD(&head->link) | LRD_LINK_MOVED);
-  for (lrd_bucket *bucket = head; bucket; bucket = lrd_table_next_bucket(root, bucket)) {
-    for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-      atomic_store_explicit(&bucket->cells[i], 0, memory_order_release);
-    }
-  }
-  root->moved++;
-  return true;
 }
