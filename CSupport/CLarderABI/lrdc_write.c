@@ -57,10 +57,12 @@ static larder_status publish(writing *write) {
   uint64_t hash = write->key.hash;
   lrd_shard *shard = lrd_cache_shard(core, hash);
   lrd_garbage *garbage = &write->insertion.garbage;
+  lrd_entry *freed = NULL;
   if (write->only_present) {
     lrd_insertion_begin(core, write->lane, shard, hash);
-  } else if (lrd_shortway_try(core, write->lane, shard, write->entry, hash, &garbage->free)) {
-    garbage->destroys = garbage->free.head != NULL;
+  } else if (lrd_shortway_try(core, write->lane, shard, write->entry, hash, &freed)) {
+    if (freed) lrd_chain_add(&garbage->free, freed);
+    garbage->destroys = freed != NULL;
     return LARDER_OK;
   }
   lrd_insertion *insertion = &write->insertion;

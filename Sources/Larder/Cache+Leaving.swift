@@ -45,16 +45,12 @@ extension Cache {
     }
   }
 
-  /// Destroys what an insertion has freed that went the short way.
+  /// Destroys the entry that an insertion has freed that went the short way.
   @inlinable
-  func destroy(_ first: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer) {
-    var next: UnsafeMutablePointer<lrd_entry>? = first
-    while let entry = next {
-      next = lrd_garbage_after(core, entry)
-      entry.value(of: Layout.self).deinitialize(count: 1)
-      entry.key(of: Layout.self).deinitialize(count: 1)
-      lrd_slot_give(core, lane, entry)
-    }
+  func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer) {
+    entry.value(of: Layout.self).deinitialize(count: 1)
+    entry.key(of: Layout.self).deinitialize(count: 1)
+    lrd_slot_give(core, lane, entry)
     if !lrd_garbage_end(lane) { destroyDeferred(lane) }
   }
 

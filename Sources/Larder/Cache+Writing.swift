@@ -106,9 +106,9 @@ extension Cache {
     lrd_entry_describe(entry, hash, cost)
     // Where something is to be done under the lock, only the long way does it.
     if storage == nil {
-      var freed = lrd_chain()
+      var freed: UnsafeMutablePointer<lrd_entry>?
       if lrd_shortway_try(core, lane, shard, entry, hash, &freed) {
-        if let first = freed.head { destroy(first, lane!) }
+        if let freed { destroy(freed, lane.unsafelyUnwrapped) }
         return .inserted
       }
     } else {

@@ -54,6 +54,16 @@ static inline void lrd_budget_release(lrd_budget *budget, uint64_t count, uint64
   lrd_budget_subtract_cost(budget, cost);
 }
 
+/// Adds one to the count when that stays within the limit.
+LRD_INLINE bool lrd_budget_reserve_count(lrd_budget *budget) {
+  uint64_t limit = LRD_LOAD(&budget->count_limit), used = LRD_LOAD(&budget->count);
+  do {
+    if (limit && used >= limit) return false;
+  } while (!atomic_compare_exchange_weak_explicit(&budget->count, &used, used + 1,
+                                                  memory_order_relaxed, memory_order_relaxed));
+  return true;
+}
+
 /// lrd_budget_exchange() where the sums change.
 lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
                                       uint64_t cost);
@@ -64,6 +74,14 @@ static inline lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t free
                                                uint64_t freed_cost, uint64_t cost) {
   if (freed == 1 && freed_cost == cost) return LRD_ROOM;
   return lrd_budget_exchange_slow(budget, freed, freed_cost, cost);
+}
+
+/// Reserves room for one entry of this cost.
+LRD_INLINE lrd_shortage lrd_budget_reserve(lrd_budget *budget, uint64_t cost) {
+  if (LRD_UNLIKELY(cost || LRD_LOAD(&budget->cost_limit))) {
+    return lrd_budget_exchange_slow(budget, 0, 0, cost);
+  }
+  return lrd_budget_reserve_count(budget) ? LRD_ROOM : LRD_COUNT_SHORT;
 }
 
 /// Gives back the room of unlinked entries.

@@ -68,33 +68,35 @@ static inline bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Null
                                                lrd_shard *shard, bool used)
     LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
-  bool free = lane && !lane->destroying && lane->thread->top == lane->thread->hazards;
-  if (!free || cache->observed || shard->cost) return false;
+  if (!lane || lane->destroying || lane->thread->top != lane->thread->hazards) return false;
+  if (cache->observed || shard->cost) return false;
   // A thread that is alone now empties a limbo from a time with more threads.
   return !used ||
          (!lrd_thread_is_solitary() &&
           lrd_limbo_is_quiet_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard)));
 }
 
-/// Retires entries that were unlinked since lrd_garbage_is_quiet_locked(). Adds those that are free
-/// to `free`: the caller destroys them and then calls lrd_garbage_end(). True when some stay behind
-/// and a visit must be asked for.
-static inline bool lrd_garbage_retire_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
-                                             bool used, lrd_chain *removed, lrd_chain *free)
+/// Retires an entry that was detached since lrd_garbage_is_quiet_locked(). `free` becomes an entry
+/// to destroy, if there is one: the caller does so and then calls lrd_garbage_end(). True when some
+/// stay behind and a visit must be asked for.
+LRD_INLINE bool lrd_garbage_retire_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
+                                          bool used, lrd_entry *removed,
+                                          lrd_entry *_Nullable *_Nonnull free)
     LRD_REQUIRES(shard->lock) {
   if (!used && lrd_thread_is_solitary()) {
-    *free = *removed;
+    *free = removed;
     lane->destroying++;
     return false;
   }
-  uint32_t count = removed->count;
-  lrd_chain_append(&shard->limbo.fresh, removed);
-  lrd_limbo_take_locked(&shard->limbo, &cache->pool, &cache->entry_references, count, free);
-  lane->destroying += free->head != NULL;
+  lrd_chain_add_costing(&shard->limbo.fresh, removed, 0);
+  lrd_chain taken = {0};
+  lrd_limbo_take_locked(&shard->limbo, &cache->pool, &cache->entry_references, 1, &taken);
+  *free = taken.head;
+  lane->destroying += taken.head != NULL;
   return true;
 }
 
-/// Ends the destruction of entries that lrd_garbage_retire_locked() has freed. False when inner
+/// Ends the destruction of an entry that lrd_garbage_retire_locked() has freed. False when inner
 /// calls have left some: the loop goes on with lrd_garbage_next() and a garbage that `destroys`.
 static inline bool lrd_garbage_end(lrd_lane *lane) {
   if (LRD_UNLIKELY(lane->deferred)) return false;

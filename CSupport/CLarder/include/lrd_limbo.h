@@ -104,7 +104,9 @@ static inline bool lrd_scan_is_due(const lrd_scan *scan) {
 
 /// True when the limbo is not empty.
 static inline bool lrd_limbo_waits_locked(const lrd_limbo *limbo) {
-  return limbo->fresh.head || limbo->waiting.head || limbo->scanned.head || limbo->tables;
+  uintptr_t any = (uintptr_t)limbo->fresh.head | (uintptr_t)limbo->waiting.head |
+                  (uintptr_t)limbo->scanned.head | (uintptr_t)limbo->tables;
+  return any != 0;
 }
 
 static inline uint64_t lrd_limbo_count_locked(const lrd_limbo *limbo) {

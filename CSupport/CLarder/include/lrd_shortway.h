@@ -11,11 +11,11 @@
 
 #pragma clang assume_nonnull begin
 
-/// Goes the short way if it can: true when `entry` is stored. The caller then destroys what is in
-/// `freed`, empty at first, and calls lrd_garbage_end() if that was anything. If the answer is
+/// Goes the short way if it can: true when `entry` is stored. The caller then destroys the entry
+/// that is in `freed`, NULL at first, and calls lrd_garbage_end() if there is one. If the answer is
 /// false, nothing is stored or evicted, and the shard is locked as by lrd_insertion_begin().
 bool lrd_shortway_try(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
-                      lrd_entry *entry, uint64_t hash, lrd_chain *freed)
+                      lrd_entry *entry, uint64_t hash, lrd_entry *_Nullable *_Nonnull freed)
     LRD_TRY_ACQUIRE(false, shard->lock);
 
 #pragma clang assume_nonnull end

@@ -64,6 +64,9 @@ typedef struct lrd_thread {
 /// Darwin once the ending thread has lost its variables.
 extern _Thread_local lrd_thread *_Nullable lrd_self LRD_INITIAL_EXEC;
 
+/// The number of threads that have a record. Only the registry changes it.
+extern _Atomic(uint32_t) lrd_threads_registered;
+
 /// Gives the calling thread a record, or finds the one it has. False without memory: the caller
 /// then reads under the lock.
 bool lrd_thread_register(void) LRD_COLD;
@@ -77,7 +80,11 @@ void lrd_thread_unregister(void);
 /// True when no other thread has a record: only the caller's own loans can hold what it has removed
 /// before the call. The lrd_fence_light() after the removal pairs with the heavy fence at the end
 /// of lrd_thread_register().
-bool lrd_thread_is_solitary(void);
+static inline bool lrd_thread_is_solitary(void) {
+  lrd_fence_light();
+  uint32_t registered = atomic_load_explicit(&lrd_threads_registered, memory_order_acquire);
+  return registered <= (lrd_self ? 1 : 0);
+}
 
 /// Calls `visit` with every hazard of all threads, entries and tables. For pointers that were
 /// removed before a heavy fence, of this or another thread (lrd_grace.h), that has ended.

@@ -31,7 +31,8 @@ static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   bool opened = true;
   lrd_amount share = lrd_budget_share(&cache->budget, shards);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
-    opened &= lrd_shard_open(shard, policy, cache->shared, &cache->pool, &cache->entry_references);
+    opened &= lrd_shard_open(shard, policy, cache->shared, &cache->pool, &cache->entry_references,
+                             shards);
     if (opened) lrd_growth_resize_locked(shard, share);
   }
   return opened;

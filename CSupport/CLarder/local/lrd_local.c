@@ -38,7 +38,7 @@ lrd_local *lrd_local_create(lrd_local_options options) LRD_UNCHECKED_LOCKS {
     return NULL;
   }
   lrd_pool *pool = &cache->pool;
-  bool opened = lrd_shard_open(shard, policy, cache->shared, pool, &cache->entry_references);
+  bool opened = lrd_shard_open(shard, policy, cache->shared, pool, &cache->entry_references, 1);
   size_t extra = lrd_round_up(options.entry_bytes, 8);
   lrd_layout layout = {.bytes = extra + policy->entry_bytes,
                        .alignment = options.entry_alignment,

@@ -163,7 +163,7 @@ LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
 LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
   const lrd_policy *policy = shard->policy;
-  if (lrd_evict_is_far_locked(&local->cache, shard)) {
+  if (lrd_evict_is_far_locked(shard)) {
     lrd_insertion_prefetch_locked(&local->cache, shard, hash);
   }
   uint32_t id = policy->victim(&shard->order, shard->pool);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 _Thread_local lrd_thread *lrd_self;
+_Atomic(uint32_t) lrd_threads_registered;
 
 enum { BLOCKS = 24, FIRST_BLOCK = 8 };
 
@@ -23,7 +24,6 @@ typedef struct lrd_roll {
 static lrd_lock registry;
 static _Atomic(lrd_roll *) blocks[BLOCKS];
 static _Atomic(uint32_t) live_blocks;
-static _Atomic(uint32_t) registered;
 
 static void (*before_exit)(lrd_thread *thread);
 
@@ -153,7 +153,7 @@ bool lrd_thread_register(void) {
     give_back(record);
     return false;
   }
-  atomic_fetch_add_explicit(&registered, 1, memory_order_seq_cst);
+  atomic_fetch_add_explicit(&lrd_threads_registered, 1, memory_order_seq_cst);
   // A thread that was alone before this fence: lookups of this thread see what it has removed. A
   // thread that asks after the fence is not alone.
   lrd_fence_heavy();
@@ -170,13 +170,8 @@ void lrd_thread_unregister(void) {
   pthread_setspecific(exit_hook, NULL);
   // Release, pairs with lrd_thread_is_solitary(): a thread that then is alone destroys what this
   // one has read.
-  atomic_fetch_sub_explicit(&registered, 1, memory_order_release);
+  atomic_fetch_sub_explicit(&lrd_threads_registered, 1, memory_order_release);
   give_back(record);
-}
-
-bool lrd_thread_is_solitary(void) {
-  lrd_fence_light();
-  return atomic_load_explicit(&registered, memory_order_acquire) <= (lrd_self ? 1 : 0);
 }
 
 static void visit_record(lrd_thread *record, void (*visit)(void *context, uintptr_t pointer),
@@ -232,7 +227,7 @@ void lrd_thread_after_fork_child(void) LRD_UNCHECKED_LOCKS {
       if (live && &block->records[i] != lrd_self) set_live(number, i, false);
     }
   }
-  LRD_STORE(&registered, lrd_self ? 1 : 0);
+  LRD_STORE(&lrd_threads_registered, lrd_self ? 1 : 0);
   lrd_platform_after_fork();
   lrd_lock_reset(&registry);
 }

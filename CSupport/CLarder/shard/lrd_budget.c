@@ -27,24 +27,10 @@ static bool keeps_cost_limit(lrd_budget *budget) {
   return !limit || (LRD_LOAD(&budget->cost) <= limit && !lrd_budget_carries(budget));
 }
 
-/// Adds `1 - freed` when the sum stays within the limit.
-static bool exchange_count(lrd_budget *budget, uint64_t freed) {
-  if (freed) {
-    lrd_budget_release(budget, freed - 1, 0);
-    return true;
-  }
-  uint64_t limit = LRD_LOAD(&budget->count_limit), used = LRD_LOAD(&budget->count);
-  do {
-    if (limit && used >= limit) return false;
-  } while (!atomic_compare_exchange_weak_explicit(&budget->count, &used, used + 1,
-                                                  memory_order_relaxed, memory_order_relaxed));
-  return true;
-}
-
 lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
                                       uint64_t cost) {
   if (!freed) {
-    if (!exchange_count(budget, 0)) return LRD_COUNT_SHORT;
+    if (!lrd_budget_reserve_count(budget)) return LRD_COUNT_SHORT;
     bool fits = cost ? exchange_cost(budget, 0, cost) : keeps_cost_limit(budget);
     if (fits) return LRD_ROOM;
     lrd_budget_release(budget, 1, 0);
@@ -52,7 +38,7 @@ lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64
   }
   // When an entry was freed the count cannot be short, so only the cost decides.
   if (!exchange_cost(budget, freed_cost, cost)) return LRD_COST_SHORT;
-  exchange_count(budget, freed);
+  lrd_budget_release(budget, freed - 1, 0);
   return LRD_ROOM;
 }
 

@@ -16,11 +16,12 @@ _Static_assert(offsetof(lrd_shard, counters) % 64 == 0 &&
 #endif
 
 bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared, lrd_pool *pool,
-                    const lrd_references *references) {
+                    const lrd_references *references, uint32_t shards) {
   memset(shard, 0, sizeof *shard);
   shard->policy = policy;
   shard->pool = pool;
   shard->references = references;
+  shard->far = references->count ? 0 : LRD_FAR_ENTRIES / shards;
   LRD_STORE(&shard->root, &lrd_table_empty);
   lrd_order *order = &shard->order;
   lrd_order_clear(order);

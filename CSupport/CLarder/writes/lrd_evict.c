@@ -54,32 +54,6 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uin
   return true;
 }
 
-/// Begins to load what evicting and destroying an entry will touch.
-static void prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint32_t id)
-    LRD_REQUIRES(shard->lock) {
-  const lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
-  lrd_shard_prefetch(shard, lrd_entry_hash48_locked(entry), cache->entry_references.count);
-  lrd_entry_prefetch_references(entry, &cache->entry_references);
-}
-
-bool lrd_evict_quietly_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_chain *freed,
-                              bool *waits) {
-  bool used = lrd_limbo_waits_locked(&shard->limbo);
-  if (!lrd_garbage_is_quiet_locked(cache, lane, shard, used)) return false;
-  uint32_t id = cache->policy->victim(&shard->order, &cache->pool);
-  if (id == LRD_NIL) return false;
-  lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-  // Where victims are neighbours, the next one.
-  if (shard->ahead && victim->prev != LRD_NIL) prefetch_locked(cache, shard, victim->prev);
-  lrd_chain victims = {0};
-  lrd_shard_unlink_locked(shard, victim, LRD_REMOVED_LIMIT, &victims);
-  shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
-  *waits = lrd_garbage_retire_locked(cache, lane, shard, used, &victims, freed);
-  lane->sound_at = shard->unlinked;
-  lane->applied++;
-  return true;
-}
-
 void lrd_evict_adjust(lrd_cache *cache) {
   cache->policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), cache->shard_mask + 1);
 }

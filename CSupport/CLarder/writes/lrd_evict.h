@@ -14,16 +14,9 @@
 
 #define LRD_PASSED_OVER_MOST 16
 
-/// The entries of a cache whose insertions begin to load what they will touch. Where nothing but
-/// entries is touched, 20,000 of them take 1 MB and gain nothing from it; 32,000 gain 8 %, a
-/// million a quarter.
-#define LRD_FAR_ENTRIES 24576
-
 /// True when the processor is unlikely to have at hand what evictions from the cache touch.
-LRD_INLINE bool lrd_evict_is_far_locked(const lrd_cache *cache, const lrd_shard *shard)
-    LRD_REQUIRES(shard->lock) {
-  uint64_t shards = (uint64_t)cache->shard_mask + 1;
-  return cache->entry_references.count || shard->count * shards >= LRD_FAR_ENTRIES;
+LRD_INLINE bool lrd_evict_is_far_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  return shard->count >= shard->far;
 }
 
 /// Evicts one entry other than `spared` because of `shortage`; its state becomes `reason`. False
@@ -32,12 +25,6 @@ LRD_INLINE bool lrd_evict_is_far_locked(const lrd_cache *cache, const lrd_shard 
 bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *_Nullable spared,
                       uint8_t reason, lrd_shortage shortage, lrd_chain *victims)
     LRD_REQUIRES(shard->lock);
-
-/// Evicts one entry when the count is short, for one without a cost, and retires it, where
-/// lrd_garbage_is_quiet_locked() allows that. The caller destroys what is added to `freed`.
-/// `waits`: some stays in the limbo. False when nothing has changed.
-bool lrd_evict_quietly_locked(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
-                              lrd_chain *freed, bool *waits) LRD_REQUIRES(shard->lock);
 
 /// Lets the policy do what it has asked for in `order.adjust`. No lock is held.
 void lrd_evict_adjust(lrd_cache *cache);

@@ -147,11 +147,11 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
 }
 
 /// Step 5.
-LRD_INLINE void publish_locked(lrd_cache *cache, lrd_shard *shard, const lrd_insertion *insertion,
-                               lrd_entry *entry, lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
+LRD_INLINE void publish_locked(lrd_shard *shard, const lrd_insertion *insertion, lrd_entry *entry,
+                               lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
     LRD_REQUIRES(shard->lock) {
   lrd_counters *counters = &shard->counters;
-  shard->ahead = unlinked->head && lrd_evict_is_far_locked(cache, shard);
+  shard->ahead = unlinked->head && lrd_evict_is_far_locked(shard);
   if (old) {
     lrd_shard_replace_locked(shard, old, entry, hash, unlinked);
     counters->replacements++;
@@ -216,7 +216,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   }
 
   // Step 5. Publish.
-  publish_locked(cache, shard, insertion, entry, old, hash, &unlinked);
+  publish_locked(shard, insertion, entry, old, hash, &unlinked);
   // The lane's batch was applied when the insertion began, so its own evictions leave it sound. But
   // an entry that a lookup around this call has found may be unlinked now.
   if (lane) {

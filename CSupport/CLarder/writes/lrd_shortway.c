@@ -4,10 +4,11 @@
 #include "lrd_evict.h"
 #include "lrd_growth.h"
 
-/// The last bucket of a chain; NULL when an entry of the chain has this hash.
-static lrd_bucket *find_end_locked(lrd_shard *shard, uint64_t hash) LRD_REQUIRES(shard->lock) {
+/// True when an entry of a chain has this hash.
+static __attribute__((noinline)) bool holds_locked(lrd_shard *shard, uint64_t hash)
+    LRD_REQUIRES(shard->lock) {
   lrd_matches matches = lrd_shard_matches_locked(shard, hash);
-  return lrd_matches_next_locked(&matches) ? NULL : matches.bucket;
+  return lrd_matches_next_locked(&matches);
 }
 
 /// Makes room in a table that is not at ease, if that needs neither memory nor a visit, and no
@@ -19,32 +20,70 @@ static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t 
   return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
 }
 
+/// Begins to load what evicting and destroying an entry will touch.
+static __attribute__((noinline)) void prefetch_locked(lrd_cache *cache, lrd_shard *shard,
+                                                      uint32_t id) LRD_REQUIRES(shard->lock) {
+  const lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
+  lrd_shard_prefetch(shard, lrd_entry_hash48_locked(entry), cache->entry_references.count);
+  lrd_entry_prefetch_references(entry, &cache->entry_references);
+}
+
+typedef enum eviction {
+  NOT_EVICTED, // nothing has changed
+  EVICTED,
+  EVICTED_TO_LIMBO, // something stays there: ask for a visit
+} eviction;
+
+/// Evicts one entry and retires it, where lrd_garbage_is_quiet_locked() allows that. `freed`: an
+/// entry to destroy.
+LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
+                                 lrd_entry **freed) LRD_REQUIRES(shard->lock) {
+  bool used = lrd_limbo_waits_locked(&shard->limbo);
+  if (!lrd_garbage_is_quiet_locked(cache, lane, shard, used)) return NOT_EVICTED;
+  uint32_t id = shard->policy->victim(&shard->order, shard->pool);
+  if (id == LRD_NIL) return NOT_EVICTED;
+  lrd_entry *victim = lrd_pool_entry(shard->pool, id);
+  // Where victims are neighbours, the next one.
+  if (shard->ahead && victim->prev != LRD_NIL) prefetch_locked(cache, shard, victim->prev);
+  lrd_shard_detach_locked(shard, victim, LRD_REMOVED_LIMIT);
+  shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
+  lane->sound_at = shard->unlinked;
+  lane->applied++;
+  bool waits = lrd_garbage_retire_locked(cache, lane, shard, used, victim, freed);
+  return waits ? EVICTED_TO_LIMBO : EVICTED;
+}
+
 bool lrd_shortway_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
-                      uint64_t hash, lrd_chain *freed) LRD_UNCHECKED_LOCKS {
+                      uint64_t hash, lrd_entry **freed) LRD_UNCHECKED_LOCKS {
   lrd_insertion_begin(cache, lane, shard, hash);
   if (!lrd_growth_is_at_ease_locked(shard) && !prepare_locked(shard, hash)) return false;
   // Most chains have one bucket. If it has the tag nowhere, one look is enough.
   lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);
   lrd_bucket *head = &home->bucket[lrd_table_index(home, hash)];
-  bool simple =
-      !lrd_bucket_match(head, lrd_table_tag(hash)) && !(LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW);
-  lrd_bucket *last = simple ? head : find_end_locked(shard, hash);
-  if (!last) return false;
-  bool waits = false, full = false;
+  uint32_t cells = lrd_bucket_match_or_empty(head, lrd_table_tag(hash)), empty = cells >> 8;
+  if (cells & LRD_BUCKET_ALL || LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW) {
+    if (holds_locked(shard, hash)) return false;
+    empty = 0;
+  }
+  eviction evicted = NOT_EVICTED;
   uint64_t cost = lrd_entry_cost(entry);
-  if (lrd_budget_exchange(&cache->budget, 0, 0, cost) != LRD_ROOM) {
-    full = !cost && lrd_evict_quietly_locked(cache, lane, shard, freed, &waits);
-    if (!full) return false;
+  if (lrd_budget_reserve(&cache->budget, cost) != LRD_ROOM) {
+    if (cost) return false;
+    evicted = evict_locked(cache, lane, shard, freed);
+    if (evicted == NOT_EVICTED) return false;
   }
   lrd_shard_admit_locked(shard, entry, cost);
-  if (full && !simple)
-    last = find_end_locked(shard, hash); // evictions may have shortened the chain
-  lrd_table_add_locked(home, last, lrd_table_word(entry, lrd_table_tag(hash)));
+  if (empty) { // still so after an eviction, which moves nothing into this bucket
+    lrd_table_publish(home, &head->cells[__builtin_ctz(empty)],
+                      lrd_table_word(entry, lrd_table_tag(hash)));
+  } else {
+    lrd_table_insert_locked(home, entry, hash);
+  }
   shard->counters.insertions++;
-  shard->ahead = full && lrd_evict_is_far_locked(cache, shard);
+  shard->ahead = evicted != NOT_EVICTED && lrd_evict_is_far_locked(shard);
   bool adjusts = shard->order.adjust;
   lrd_shard_leave(cache, shard);
-  if (LRD_UNLIKELY(waits)) lrd_request_visit(&cache->request);
+  if (LRD_UNLIKELY(evicted == EVICTED_TO_LIMBO)) lrd_request_visit(&cache->request);
   if (LRD_UNLIKELY(adjusts)) lrd_evict_adjust(cache);
   return true;
 }
