@@ -125,7 +125,23 @@ struct PoolTests {
   }
 
   @Test(
-    "A pool of large pages asks for a reserve page, and takes it next", arguments: [48, 262_144])
+    "A pool that knows how many entries to expect has little more memory than these take",
+    arguments: [(32, 1_000), (32, 10_000), (40, 100_000), (32, 1_000_000), (600, 20_000)])
+  func expectedEntries(bytes: Int, entries: Int) {
+    let pool = CheckedPool(entryBytes: bytes, alignment: 8)
+    lrd_pool_expect(pool.pool, UInt64(entries))
+    while pool.used.count < entries { pool.take(min(16, entries - pool.used.count)) }
+    let enough = entries * pool.stride + 64 * pool.stride + 8_192
+    #expect(pool.bytes <= enough)
+    // Threads have free slots, and what was removed waits for readers.
+    while pool.used.count < entries + entries / 64 + 100 { pool.take(16) }
+    #expect(pool.bytes <= enough + enough / 20 + 8_192)
+    #expect(pool.pages < 40)
+    #expect(pool.fault == nil && pool.used.allSatisfy(pool.isIntact))
+  }
+
+  @Test(
+    "A pool of large pages asks for a reserve page, and takes it next", arguments: [48, 16_384])
   func reservePageOfALargePool(bytes: Int) {
     let pool = CheckedPool(entryBytes: bytes, alignment: 8)
     let page = 2 << 20
@@ -134,21 +150,23 @@ struct PoolTests {
       #expect(pool.bytes < 5 * page)
     }
     let before = (bytes: pool.bytes, pages: pool.pages)
-    #expect(!lrd_spare_prepare(pool.pool, UInt64(before.bytes / pool.stride)))
+    lrd_pool_expect(pool.pool, 1)
+    #expect(!lrd_spare_prepare(pool.pool))
     #expect(pool.bytes == before.bytes, "so many slots are enough")
     #expect(!lrd_pool_wants_reserve(pool.pool))
+    lrd_pool_expect(pool.pool, 0)
 
     while pool.pages == before.pages { pool.take(64) }
     #expect(lrd_pool_wants_reserve(pool.pool), "with every further page")
     let grown = pool.bytes
-    #expect(lrd_spare_prepare(pool.pool, .max))
-    #expect(!lrd_spare_prepare(pool.pool, .max))
+    #expect(lrd_spare_prepare(pool.pool))
+    #expect(!lrd_spare_prepare(pool.pool))
     #expect(pool.bytes == grown + page, "one reserve page")
     #expect(pool.pages == before.pages + 1)
     while pool.pages == before.pages + 1 { pool.take(64) }
     #expect(pool.bytes == grown + page, "the reserve page is used")
 
-    lrd_spare_prepare(pool.pool, .max)
+    lrd_spare_prepare(pool.pool)
     #expect(pool.used.allSatisfy(pool.isIntact))
     pool.give(.max) { $0 - 1 }
     #expect(pool.fault == nil)

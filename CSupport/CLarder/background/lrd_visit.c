@@ -14,7 +14,6 @@ enum {
   buckets_per_slice = 32, // moved under one lock
   slices_per_visit = 256, // of one shard's table
   supply_tries = 1000,    // of the lock, to bring in a supply
-  slots_besides = 4096,   // used by the limbo and free in lanes; a 64th of the limit comes on top
 };
 
 static void nap(void) {
@@ -44,12 +43,6 @@ static void fence_all(lrd_cache *cache) {
   if (waits) lrd_grace_fence();
 }
 
-/// Makes the pool's reserve page if the pool wants one and the cache may need it. True if so.
-static bool tidy_pool(lrd_cache *cache) {
-  uint64_t limit = lrd_cache_count_limit(cache);
-  return lrd_spare_prepare(&cache->pool, limit ? limit + limit / 64 + slots_besides : UINT64_MAX);
-}
-
 /// The context of make_page(): insertions may want a page while a table is made.
 typedef struct making {
   lrd_cache *cache;
@@ -58,7 +51,7 @@ typedef struct making {
 
 static void make_page(void *context) {
   making *making = context;
-  making->made_page |= tidy_pool(making->cache);
+  making->made_page |= lrd_spare_prepare(&making->cache->pool);
 }
 
 /// Takes the lock to bring in a supply, which is too expensive to drop because the lock was busy
@@ -194,7 +187,7 @@ static lrd_progress visit(lrd_cache *cache, uint64_t *wait) {
   fence_all(cache);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     // A pool that wanted this page will want the next one soon.
-    if (tidy_pool(cache)) left = LRD_SOON;
+    if (lrd_spare_prepare(&cache->pool)) left = LRD_SOON;
     left = lrd_progress_sooner(left, visit_shard(cache, shard));
   }
   return left;

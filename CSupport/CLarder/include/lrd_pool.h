@@ -2,7 +2,9 @@
 /* lrd_pool.h — the slots of one cache: equal pieces cut from pages, named by 32-bit slot ids.
  *
  *   slot id   [ page number | number of the slot in its page ]
- *   page      [ lrd_page | slot 0 | slot 1 | … ]     4 KiB at first, doubling up to 2 MiB
+ *   page      [ lrd_page | slot 0 | slot 1 | … ]     4 KiB at first, doubling up to 2 MiB; if it is
+ *                                                    known how many slots are expected, the last
+ *                                                    page has room for those alone
  *
  * Slots have one size, so they pack exactly and links cost four bytes. Pages of 2 MiB are huge-page
  * extents. Pages whose slots are all free are freed, except one; that one too if there is a reserve
@@ -30,20 +32,9 @@
 
 #include "lrd_directory.h"
 #include "lrd_lock.h"
+#include "lrd_page.h"
 
 #pragma clang assume_nonnull begin
-
-typedef struct lrd_page {
-  struct lrd_page *_Nullable next;            // in the list of pages with free slots
-  struct lrd_page *_Nullable *_Nullable link; // that leads here: `next` of another, or `with_room`
-  size_t bytes;
-  uint32_t number;
-  uint32_t step;      // slots that an entry takes, 1 to LRD_STEP_MOST. The others count entries:
-  uint32_t slots;     // all
-  uint32_t fresh;     // from here on they were never used
-  uint32_t free;      // free now: used before, or fresh
-  uint32_t free_head; // chain of free ones by entry->next
-} lrd_page;
 
 /// What a slot has room for. More optional fields become members here, and lie before the header.
 typedef struct lrd_layout {
@@ -55,6 +46,9 @@ typedef struct lrd_layout {
 
 /// The most slots that an entry takes.
 enum { LRD_STEP_MOST = 3 };
+
+/// Slots that a cache needs beside those of its entries: in the hands of threads, mostly.
+enum { LRD_SLOTS_BESIDES = 64 };
 
 typedef struct lrd_pool {
   _Atomic(lrd_directory *) directory;
@@ -68,6 +62,8 @@ typedef struct lrd_pool {
   ptrdiff_t hard; // and to the deadline that hits do not move; 0: there is none (lrd_deadline.h)
   uint32_t wide;  // slots that an entry with a deadline takes
   uint8_t odd;    // lrd_fields that a slot has no room for: entries with them take several
+  _Atomic(uint64_t)
+      expected; // slots that will be enough, most likely; 0: not known. A hint, relaxed
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   uint32_t pages;                               // page numbers given out so far
@@ -81,6 +77,11 @@ typedef struct lrd_pool {
 
 /// Makes an empty pool for such entries. False without memory.
 bool lrd_pool_open(lrd_pool *pool, lrd_layout layout);
+
+/// Tells how many entries the cache may hold, 0 if that is not known: pages are made to fit.
+static inline void lrd_pool_expect(lrd_pool *pool, uint64_t entries) {
+  LRD_STORE(&pool->expected, entries ? entries + LRD_SLOTS_BESIDES : 0);
+}
 
 /// Frees all pages. No slot may be in use.
 void lrd_pool_close(lrd_pool *pool);
@@ -105,14 +106,15 @@ LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {
 /// reserve. Locks `lock`.
 void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count);
 
-/// A page in no list yet, as large as a pool of `mapped` bytes wants it; NULL without memory.
-/// `prefault`: the system provides its memory now.
-lrd_page *_Nullable lrd_pool_create_page(const lrd_pool *pool, uint32_t step, size_t mapped,
-                                         bool prefault);
+/// How the pages of a pool are cut.
+static inline lrd_shape lrd_pool_shape(const lrd_pool *pool) {
+  return (lrd_shape){.header = pool->first_slot - pool->prefix,
+                     .stride = pool->stride,
+                     .alignment = pool->alignment};
+}
 
-/// Takes an empty page out of the pool, and frees a page that is in no list.
+/// Takes an empty page out of the pool: the caller frees it.
 void lrd_pool_remove_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock);
-void lrd_pool_free_page(const lrd_pool *pool, lrd_page *page);
 
 /// Bytes of all pages, for statistics. Locks `lock`.
 size_t lrd_pool_bytes(lrd_pool *pool);

@@ -7,9 +7,9 @@
 
 #pragma clang assume_nonnull begin
 
-/// Makes a reserve page if the pool wants one, has no empty page and has pages for fewer than
-/// `slots_most` slots. True when it has made one. Locks `lock`. One thread at a time may call it.
-bool lrd_spare_prepare(lrd_pool *pool, uint64_t slots_most);
+/// Makes a reserve page if the pool wants one, has no empty page and has fewer slots than expected.
+/// True when it has made one. Locks `lock`. One thread at a time may call it.
+bool lrd_spare_prepare(lrd_pool *pool);
 
 /// Frees the empty page and the reserve page, if there are any. Locks `lock`.
 void lrd_spare_drop(lrd_pool *pool);

@@ -130,6 +130,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
     lrd_free(cache, sizeof *cache, _Alignof(lrd_cache));
     return NULL;
   }
+  lrd_pool_expect(&cache->pool, options->count_limit);
   cache->pool.extra = extra;
   if (options->timed) cache->pool.hard = idles ? (ptrdiff_t)hard : 0;
   static const _Atomic(uint32_t) nothing = 0;

@@ -5,23 +5,8 @@
 
 #include <string.h>
 
-static const size_t smallest_page = 4096, largest_page = (size_t)2 << 20, page_alignment = 64;
 /// With fewer pages than this a reserve page would be large beside those in use.
 static const size_t pages_before_reserve = 2;
-
-/// The bytes of a page before its slots.
-static size_t page_header(const lrd_pool *pool) {
-  return pool->first_slot - pool->prefix;
-}
-
-static uint32_t slots_in(const lrd_pool *pool, size_t page_bytes) {
-  size_t header = page_header(pool);
-  return page_bytes < header ? 0 : (uint32_t)((page_bytes - header) / pool->stride);
-}
-
-static size_t alignment_of_pages(const lrd_pool *pool) {
-  return pool->alignment > page_alignment ? pool->alignment : page_alignment;
-}
 
 bool lrd_pool_open(lrd_pool *pool, lrd_layout layout) {
   memset(pool, 0, sizeof *pool);
@@ -37,9 +22,12 @@ bool lrd_pool_open(lrd_pool *pool, lrd_layout layout) {
   pool->hard = layout.timed ? 0 : -(ptrdiff_t)before;
   LRD_ASSERT(pool->wide <= LRD_STEP_MOST);
   // At the start of a line: slots that fit in one, and whose size divides it, are then in one.
-  pool->first_slot = lrd_round_up(sizeof(lrd_page), alignment_of_pages(pool)) + pool->prefix;
+  pool->first_slot =
+      lrd_round_up(sizeof(lrd_page), lrd_page_alignment(pool->alignment)) + pool->prefix;
   pool->page_shift = 1; // at least one pair; slots so large that there is no more are wide then
-  while (((uint32_t)1 << pool->page_shift) < slots_in(pool, largest_page)) pool->page_shift++;
+  while (((uint32_t)1 << pool->page_shift) <
+         lrd_page_slots(lrd_pool_shape(pool), LRD_PAGE_BYTES_MOST))
+    pool->page_shift++;
   pool->slot_mask = ((uint32_t)1 << pool->page_shift) - 1;
   LRD_STORE(&pool->directory, lrd_directory_create(4));
   return LRD_LOAD(&pool->directory);
@@ -49,16 +37,12 @@ static lrd_page *page_of_slots(const lrd_pool *pool, char *slots) {
   return (lrd_page *)(void *)(slots - pool->first_slot);
 }
 
-void lrd_pool_free_page(const lrd_pool *pool, lrd_page *page) {
-  LRD_UNPOISON(page, page->bytes);
-  lrd_free(page, page->bytes, alignment_of_pages(pool));
-}
-
 void lrd_pool_close(lrd_pool *pool) {
-  if (pool->reserve) lrd_pool_free_page(pool, pool->reserve);
+  if (pool->reserve) lrd_page_free(lrd_pool_shape(pool), pool->reserve);
   lrd_directory *directory = LRD_LOAD(&pool->directory);
   for (uint32_t i = 0; i < pool->pages; i++) {
-    if (directory->slots[i]) lrd_pool_free_page(pool, page_of_slots(pool, directory->slots[i]));
+    if (directory->slots[i])
+      lrd_page_free(lrd_pool_shape(pool), page_of_slots(pool, directory->slots[i]));
   }
   lrd_directory_destroy_all(directory);
 }
@@ -88,7 +72,7 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32
     lrd_page *page = pool->with_room[step - 1];
     if (step == 1 && page->free == page->slots) {
       pool->empty_pages--;
-      bool wants = pool->mapped >= pages_before_reserve * largest_page;
+      bool wants = pool->mapped >= pages_before_reserve * LRD_PAGE_BYTES_MOST;
       LRD_STORE(&pool->wants_reserve, wants);
     }
     uint32_t before = taken, id;
@@ -105,32 +89,6 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32
     if (!page->free) unlink_page(page);
   }
   return taken;
-}
-
-/// The size the next page should have: as much again as there is, within the bounds.
-static size_t next_page_bytes(const lrd_pool *pool, uint32_t step, size_t mapped) {
-  size_t bytes = smallest_page;
-  while (bytes < largest_page && (bytes < mapped || slots_in(pool, bytes) < 8)) bytes *= 2;
-  size_t least = page_header(pool) + step * pool->stride;
-  return bytes < least ? least : bytes;
-}
-
-lrd_page *lrd_pool_create_page(const lrd_pool *pool, uint32_t step, size_t mapped, bool prefault) {
-  size_t bytes = next_page_bytes(pool, step, mapped);
-  lrd_page *page = lrd_alloc(bytes, alignment_of_pages(pool));
-  if (!page) return NULL;
-  if ((uint64_t)(uintptr_t)page >> LRD_ADDRESS_BITS) {
-    // The allocator keeps marks in the upper bits of addresses. Tables have no room for them.
-    lrd_free(page, bytes, alignment_of_pages(pool));
-    return NULL;
-  }
-  if (prefault) lrd_prefault(page, bytes);
-  memset(page, 0, sizeof *page);
-  page->bytes = bytes;
-  page->step = step;
-  page->slots = page->free = slots_in(pool, bytes) / step;
-  page->free_head = LRD_NIL;
-  return page;
 }
 
 /// Adds a page with room. Without memory, or with all page numbers in use, frees it: false.
@@ -160,7 +118,7 @@ static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock
     if (!grown) break;
   }
   lrd_directory_destroy(grown);
-  if (!added) lrd_pool_free_page(pool, page);
+  if (!added) lrd_page_free(lrd_pool_shape(pool), page);
   return added;
 }
 
@@ -173,7 +131,8 @@ static uint32_t take(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32_t want
     if (page) pool->reserve = NULL;
     lrd_lock_release(&pool->lock);
     if (taken) return taken;
-    if (!page) page = lrd_pool_create_page(pool, step, mapped, false);
+    if (!page)
+      page = lrd_page_create(lrd_pool_shape(pool), step, mapped, LRD_LOAD(&pool->expected), false);
     if (!page || !install_page(pool, page)) return 0;
   }
 }
@@ -234,7 +193,7 @@ void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count) {
   lrd_lock_release(&pool->lock);
   for (lrd_page *next; emptied; emptied = next) {
     next = emptied->next;
-    lrd_pool_free_page(pool, emptied);
+    lrd_page_free(lrd_pool_shape(pool), emptied);
   }
 }
 

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_spare.h"
 
-bool lrd_spare_prepare(lrd_pool *pool, uint64_t slots_most) {
+bool lrd_spare_prepare(lrd_pool *pool) {
   if (!atomic_exchange_explicit(&pool->wants_reserve, false, memory_order_relaxed)) return false;
   lrd_lock_acquire(&pool->lock);
   size_t mapped = pool->mapped;
-  bool wanted = !pool->reserve && !pool->empty_pages && mapped / pool->stride < slots_most;
+  uint64_t expected = LRD_LOAD(&pool->expected);
+  bool wanted =
+      !pool->reserve && !pool->empty_pages && (!expected || mapped / pool->stride < expected);
   lrd_lock_release(&pool->lock);
-  lrd_page *page = wanted ? lrd_pool_create_page(pool, 1, mapped, true) : NULL;
+  lrd_page *page = wanted ? lrd_page_create(lrd_pool_shape(pool), 1, mapped, expected, true) : NULL;
   if (!page) return false;
   lrd_lock_acquire(&pool->lock);
   LRD_ASSERT(!pool->reserve);
   wanted = !pool->empty_pages;
   if (wanted) pool->reserve = page;
   lrd_lock_release(&pool->lock);
-  if (!wanted) lrd_pool_free_page(pool, page);
+  if (!wanted) lrd_page_free(lrd_pool_shape(pool), page);
   return wanted;
 }
 
@@ -32,9 +34,9 @@ void lrd_spare_drop(lrd_pool *pool) {
     emptied = page;
   }
   lrd_lock_release(&pool->lock);
-  if (reserve) lrd_pool_free_page(pool, reserve);
+  if (reserve) lrd_page_free(lrd_pool_shape(pool), reserve);
   for (lrd_page *next; emptied; emptied = next) {
     next = emptied->next;
-    lrd_pool_free_page(pool, emptied);
+    lrd_page_free(lrd_pool_shape(pool), emptied);
   }
 }

@@ -66,6 +66,7 @@ static bool enforce_locked(lrd_cache *cache) LRD_REQUIRES(cache->admin) {
   bool same =
       limits.count == lrd_cache_count_limit(cache) && limits.cost == lrd_cache_cost_limit(cache);
   LRD_STORE(&cache->budget.count_limit, limits.count);
+  lrd_pool_expect(&cache->pool, limits.count);
   LRD_STORE(&cache->budget.cost_limit, limits.cost);
   return !same;
 }

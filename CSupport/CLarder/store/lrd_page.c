@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_page.h"
+
+#include "lrd_alloc.h"
+
+#include <string.h>
+
+static const size_t smallest_page = 4096;
+
+void lrd_page_free(lrd_shape shape, lrd_page *page) {
+  LRD_UNPOISON(page, page->bytes);
+  lrd_free(page, page->bytes, lrd_page_alignment(shape.alignment));
+}
+
+/// The bytes of a page with room for the slots that are still expected, or for a 64th more than
+/// there are: other threads hold free ones, and what was removed waits for readers.
+static size_t fitting_bytes(lrd_shape shape, size_t mapped, uint64_t expected) {
+  uint64_t present = mapped / shape.stride, more = present / 64;
+  uint64_t left = expected > present ? expected - present : 0;
+  if (left < more) left = more;
+  if (!expected || left > LRD_PAGE_BYTES_MOST / shape.stride) return LRD_PAGE_BYTES_MOST;
+  return lrd_round_up(shape.header + (size_t)left * shape.stride, smallest_page);
+}
+
+/// The size the next page should have: as much again as there is, within the bounds.
+static size_t next_bytes(lrd_shape shape, uint32_t step, size_t mapped, uint64_t expected) {
+  size_t bytes = smallest_page, fitting = fitting_bytes(shape, mapped, expected);
+  while (bytes < LRD_PAGE_BYTES_MOST && (bytes < mapped || lrd_page_slots(shape, bytes) < 8)) {
+    bytes *= 2;
+  }
+  if (fitting < bytes) bytes = fitting;
+  size_t least = shape.header + step * shape.stride;
+  return bytes < least ? least : bytes;
+}
+
+lrd_page *lrd_page_create(lrd_shape shape, uint32_t step, size_t mapped, uint64_t expected,
+                          bool prefault) {
+  size_t bytes = next_bytes(shape, step, mapped, expected);
+  size_t alignment = lrd_page_alignment(shape.alignment);
+  lrd_page *page = lrd_alloc(bytes, alignment);
+  if (!page) return NULL;
+  if ((uint64_t)(uintptr_t)page >> LRD_ADDRESS_BITS) {
+    // The allocator keeps marks in the upper bits of addresses. Tables have no room for them.
+    lrd_free(page, bytes, alignment);
+    return NULL;
+  }
+  if (prefault) lrd_prefault(page, bytes);
+  memset(page, 0, sizeof *page);
+  page->bytes = bytes;
+  page->step = step;
+  page->slots = page->free = lrd_page_slots(shape, bytes) / step;
+  page->free_head = LRD_NIL;
+  return page;
+}
