@@ -12,7 +12,7 @@ let coreSettings: [CSetting] = [
 
 // Headers that only the core itself includes lie beside their sources, in its rooms.
 let rooms = [
-  "reclaim", "shard", "policies", "policies/adaptive", "writes", "background", "pressure",
+  "store", "reclaim", "shard", "policies", "policies/adaptive", "writes", "background", "pressure",
 ]
 
 let package = Package(
