@@ -127,15 +127,19 @@ extension Cache.Options where Value: AnyObject {
   /// Creates options with ``secondChances``, which must not be negative, nor above 2^31. Those that
   /// are not given are off.
   public init(
-    secondChances: Int, preferredCount: Int = 0, preferredTotalCost: Int = 0,
-    release: ValueRelease<Value>? = nil,
+    secondChances: Int, shards: Int? = nil, onRemoval: Cache.RemovalObserver? = nil,
+    onInsertion: Cache.InsertionObserver? = nil, preferredCount: Int = 0,
+    preferredTotalCost: Int = 0, release: ValueRelease<Value>? = nil,
     shouldEvict: (@Sendable (_ key: Key, _ value: Value) -> Bool)? = nil,
-    groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false
+    groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false,
+    lifetime: (@Sendable (_ key: Key, _ value: Value) -> Duration?)? = nil,
+    clock: CacheClock = .continuous, pressure: PressureResponse = .default
   ) {
     self.init(
+      shards: shards, onRemoval: onRemoval, onInsertion: onInsertion,
       preferredCount: preferredCount, preferredTotalCost: preferredTotalCost, release: release,
       shouldEvict: shouldEvict, groups: groups, rememberedEvictions: rememberedEvictions,
-      remembersAge: remembersAge)
+      remembersAge: remembersAge, lifetime: lifetime, clock: clock, pressure: pressure)
     self.secondChances = secondChances
   }
 }

@@ -39,7 +39,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   // Sendable: every stored property is constant; `core` is made for concurrent use (lrd_cache.h).
 
   /// Receives each removed entry, on the thread that caused the removal, outside all locks, with
-  /// the value alive. It may use the cache. Entries that have expired may also be removed by the
+  /// the value alive. It may use the cache. If it stores a value, that may evict the next entry, of
+  /// which it hears inside its own call: see to it that this comes to an end. Entries that have expired may also be removed by the
   /// background thread; the cache does not go away while that tells of them.
   public typealias RemovalObserver =
     @Sendable (_ key: Key, _ value: Value, _ cost: Int, _ cause: RemovalCause) -> Void
@@ -76,52 +77,45 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
 
   /// Creates an empty cache.
   ///
+  ///     let pages = Cache<String, Page>(
+  ///       countLimit: 10_000, options: .init(shards: 4, onRemoval: { path, _, _, _ in log(path) }))
+  ///
   /// - Parameters:
   ///   - countLimit: The most entries the cache may hold; 0 for no limit. Must not be negative.
   ///   - totalCostLimit: The most their costs may add up to; 0 for no limit. Must not be negative.
   ///   - policy: How to choose what to evict. ``EvictionPolicy/cheapestFirst`` and
   ///     ``EvictionPolicy/costAware`` need a total cost limit.
   ///   - name: A name for people who debug the cache.
-  ///   - shards: The number of parts that have a lock and an order of their own. It is rounded up
-  ///     to a power of two, at most 64, and must be positive. More shards let more threads write at
-  ///     once, but each has an order of its own. `nil` lets the cache choose: one shard, so that
-  ///     the order is exact. With ``EvictionPolicy/adaptive``, which has no order to keep, it
-  ///     chooses up to 16: twice as many as there are processors, with 512 entries or more in each.
-  ///     The limits hold for the whole cache, however many shards there are.
-  ///   - onRemoval: Receives every entry that leaves, except when the cache itself goes away.
-  ///     Removals are cheaper without it.
-  ///   - onInsertion: Receives every value that is stored.
   ///   - cost: Computes the cost of a value inserted without one. It is called once for each such
   ///     value, on the inserting thread, without a lock. A cost given with an insertion takes
   ///     precedence.
   ///   - expiration: When entries expire.
-  ///   - options: Optional features. By default there are none.
+  ///   - options: Everything else: observers, shards, and features that are off by default.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
-  /// - Complexity: O(`shards`). Traps if there is no memory for an empty cache. With one shard that
-  ///   takes about 2 KB.
+  /// - Complexity: O(``Options/shards``). Traps if there is no memory for an empty cache. With one
+  ///   shard that takes about 2 KB.
   public init(
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
-    name: String = "", shards: Int? = nil, onRemoval: RemovalObserver? = nil,
-    onInsertion: InsertionObserver? = nil, cost: CostFunction? = nil,
-    expiration: Expiration = .never, options: Options = Options(),
+    name: String = "", cost: CostFunction? = nil, expiration: Expiration = .never,
+    options: Options = Options(),
     file: StaticString = #fileID, line: UInt = #line
   ) {
     require(countLimit >= 0, "countLimit must not be negative", file: file, line: line)
     require(totalCostLimit >= 0, "totalCostLimit must not be negative", file: file, line: line)
-    require(shards ?? 1 > 0, "shards must be positive", file: file, line: line)
+    require(options.shards ?? 1 > 0, "shards must be positive", file: file, line: line)
     policy.requireLimit(totalCostLimit, file: file, line: line)
     let extras = Extras<Key, Value>(
-      onInsertion: onInsertion, cost: cost, options: options, for: Place(file: file, line: line))
+      cost: cost, options: options, for: Place(file: file, line: line))
     let destroyer = TypedPairDestroyer<Key, Value>(extras)
     var settings = lrd_options(
       count_limit: UInt64(countLimit), cost_limit: UInt64(totalCostLimit),
       policy: policy.core,
-      shards: UInt32(clamping: shards ?? 0),
+      shards: UInt32(clamping: options.shards ?? 0),
       entry_bytes: extras?.refresh?.end ?? Layout.size(withAge: options.remembersAge),
       entry_alignment: Layout.alignment,
       references: Layout.references,
-      observed: onRemoval != nil || extras?.watchesRemovals == true,
+      observed: options.onRemoval != nil || extras?.watchesRemovals == true,
       costed: cost != nil || options.expectsCosts,
       timed: expiration != .never || options.expire,
       expiration: expiration.core, grace: options.grace.nanoseconds,
@@ -131,7 +125,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     }
     self.core = core
     self.hasher = options.hashSeeds.map(KeyHasher.init(seed0:seed1:)) ?? KeyHasher()
-    self.observer = onRemoval
+    self.observer = options.onRemoval
     self.extras = extras
     self.destroyer = destroyer
     self.name = name

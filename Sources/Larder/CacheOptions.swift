@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Cache {
-  /// The optional features of a cache. Each one costs something only if it is used, and none slows
-  /// a hit. <doc:OptionalFeatures> lists them with their costs.
+  /// What few caches need: shards, observers and optional features. Each one costs something only
+  /// if it is used, and none slows a hit. <doc:OptionalFeatures> lists them with their costs.
   ///
   ///     let images = Cache<String, Image>(
   ///       totalCostLimit: 100 << 20, options: .init(preferredTotalCost: 60 << 20))
   public struct Options: Sendable {
+    /// The number of parts that have a lock and an order of their own. It is rounded up to a power
+    /// of two, at most 64, and must be positive. More shards let more threads write at once, but
+    /// each has an order of its own.
+    ///
+    /// `nil` lets the cache choose: one shard, so that the order is exact. With
+    /// ``EvictionPolicy/adaptive``, which has no order to keep, it chooses up to 16: twice as many as
+    /// there are processors, with 512 entries or more in each. The limits hold for the whole cache,
+    /// however many shards there are.
+    public var shards: Int?
+
+    /// Receives every entry that leaves, except when the cache itself goes away. Removals are cheaper
+    /// without it. ``Cache/observeRemovals(_:)`` adds observers to a cache that exists.
+    public var onRemoval: RemovalObserver?
+
+    /// Receives every value that is stored.
+    public var onInsertion: InsertionObserver?
+
     /// The low-water mark of the number of entries; 0 for none.
     ///
     /// The high-water mark is the limit itself, which always holds. An insertion of a new key that
@@ -94,12 +111,16 @@ extension Cache {
 
     /// Creates options. Those that are not given are off.
     public init(
+      shards: Int? = nil, onRemoval: RemovalObserver? = nil, onInsertion: InsertionObserver? = nil,
       preferredCount: Int = 0, preferredTotalCost: Int = 0, release: ValueRelease<Value>? = nil,
       shouldEvict: (@Sendable (_ key: Key, _ value: Value) -> Bool)? = nil,
       groups: KeyGroups<Key>? = nil, rememberedEvictions: Int = 0, remembersAge: Bool = false,
       lifetime: (@Sendable (_ key: Key, _ value: Value) -> Duration?)? = nil,
       clock: CacheClock = .continuous, pressure: PressureResponse = .default
     ) {
+      self.shards = shards
+      self.onRemoval = onRemoval
+      self.onInsertion = onInsertion
       self.preferredCount = preferredCount
       self.preferredTotalCost = preferredTotalCost
       self.release = release

@@ -25,11 +25,10 @@ import CLarder
 
   /// `nil` if nothing is asked for.
   init?(
-    onInsertion: Owner.InsertionObserver?, cost: Owner.CostFunction?, options: Owner.Options,
-    for place: Place
+    cost: Owner.CostFunction?, options: Owner.Options, for place: Place
   ) {
     self.place = place
-    self.onInsertion = onInsertion
+    onInsertion = options.onInsertion
     self.cost = cost
     lifetime = options.lifetime
     shouldEvict = options.shouldEvict

@@ -32,12 +32,10 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   ///   - totalCostLimit: See ``Cache``.
   ///   - policy: See ``Cache``.
   ///   - name: See ``Cache``.
-  ///   - shards: See ``Cache``.
-  ///   - onRemoval: See ``Cache``.
-  ///   - onInsertion: See ``Cache``. Values that are loaded are stored by the loading task.
   ///   - cost: See ``Cache``. Loaded values have no other cost than this or the default.
   ///   - expiration: See ``Cache``.
-  ///   - options: See ``Cache``.
+  ///   - options: See ``Cache``. Values that are loaded are stored by the loading task, which tells
+  ///     the observers.
   ///   - loading: How to load.
   ///   - loadAll: Returns the values of several keys, for ``values(forKeys:)`` and for
   ///     ``LoadingOptions/gathering``; `nil` to load them one by one.
@@ -47,9 +45,8 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   /// - Complexity: Like that of creating a ``Cache``.
   public init(
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
-    name: String = "", shards: Int? = nil, onRemoval: Cache<Key, Value>.RemovalObserver? = nil,
-    onInsertion: Cache<Key, Value>.InsertionObserver? = nil,
-    cost: Cache<Key, Value>.CostFunction? = nil, expiration: Expiration = .never,
+    name: String = "", cost: Cache<Key, Value>.CostFunction? = nil,
+    expiration: Expiration = .never,
     options: Cache<Key, Value>.Options = Cache<Key, Value>.Options(),
     loading: LoadingOptions = LoadingOptions(),
     loadAll: (@Sendable ([Key]) async throws -> [Key: Value])? = nil,
@@ -66,9 +63,44 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     options.grace = loading.staleIfError ?? .zero
     cache = Cache(
       countLimit: countLimit, totalCostLimit: totalCostLimit, policy: policy, name: name,
-      shards: shards, onRemoval: onRemoval, onInsertion: onInsertion, cost: cost,
-      expiration: expiration, options: options, file: file, line: line)
+      cost: cost, expiration: expiration, options: options, file: file, line: line)
     rule = cache.extras?.refresh
+  }
+
+  /// Creates an empty cache with shards and observers beside the limits, as one of ``Cache`` does.
+  ///
+  /// - Parameters:
+  ///   - countLimit: As for the other initializer, like all that are not described here.
+  ///   - totalCostLimit: See ``Cache``.
+  ///   - policy: See ``Cache``.
+  ///   - name: See ``Cache``.
+  ///   - shards: Takes the place of ``Cache/Options/shards``, unless it is `nil`.
+  ///   - onRemoval: Takes the place of ``Cache/Options/onRemoval``, unless it is `nil`.
+  ///   - onInsertion: Takes the place of ``Cache/Options/onInsertion``, unless it is `nil`.
+  ///   - cost: See ``Cache``.
+  ///   - expiration: See ``Cache``.
+  ///   - options: See ``Cache``.
+  ///   - loading: How to load.
+  ///   - loadAll: Returns the values of several keys.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
+  ///   - load: Returns the value of a key.
+  /// - Complexity: Like that of creating a ``Cache``.
+  public convenience init(
+    countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
+    name: String = "", shards: Int? = nil, onRemoval: Cache<Key, Value>.RemovalObserver? = nil,
+    onInsertion: Cache<Key, Value>.InsertionObserver? = nil,
+    cost: Cache<Key, Value>.CostFunction? = nil, expiration: Expiration = .never,
+    options: Cache<Key, Value>.Options = Cache<Key, Value>.Options(),
+    loading: LoadingOptions = LoadingOptions(),
+    loadAll: (@Sendable ([Key]) async throws -> [Key: Value])? = nil,
+    file: StaticString = #fileID, line: UInt = #line, load: @escaping Loader
+  ) {
+    self.init(
+      countLimit: countLimit, totalCostLimit: totalCostLimit, policy: policy, name: name,
+      cost: cost, expiration: expiration,
+      options: options.with(shards: shards, onRemoval: onRemoval, onInsertion: onInsertion),
+      loading: loading, loadAll: loadAll, file: file, line: line, load: load)
   }
 
   /// Returns the value of a key. If there is none, loads it. See ``value(forKey:)``.
