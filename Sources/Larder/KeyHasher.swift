@@ -18,6 +18,9 @@ public import CLarder
 @usableFromInline package struct KeyHasher<Key: Hashable>: Sendable {
   @usableFromInline package let seed0: UInt64
   @usableFromInline package let seed1: UInt64
+  /// `LRD_HASH_LOW` and `LRD_HASH_HIGH`, at hand.
+  @usableFromInline let low: UInt64
+  @usableFromInline let high: UInt64
 
   /// A hasher with seeds from the system's random source.
   package init() {
@@ -29,12 +32,14 @@ public import CLarder
   package init(seed0: UInt64, seed1: UInt64) {
     self.seed0 = lrd_hash_seed0(seed0)
     self.seed1 = lrd_hash_seed1(seed1)
+    low = LRD_HASH_LOW
+    high = LRD_HASH_HIGH
   }
 
   /// The hash of `key`, the same for every key equal to it.
   @inlinable @inline(__always)
   package func hash(_ key: Key) -> UInt64 {
-    if Self.isWord { return lrd_hash_word(Self.word(key), seed0, seed1) }
+    if Self.isWord { return lrd_hash_word_by(Self.word(key), seed0, seed1, low, high) }
     if Key.self == String.self {
       return StringHashing.hash(unsafeBitCast(key, to: String.self), seed0, seed1)
     }

@@ -64,6 +64,14 @@ static inline uint64_t lrd_hash_mix(uint64_t hash48) LRD_NONBLOCKING {
   return lrd_hash_fold(hash48 ^ 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu);
 }
 
+/// The hash of a word. A hasher that keeps LRD_HASH_LOW and LRD_HASH_HIGH beside its seeds spares
+/// the two instructions that load them.
+static inline uint64_t lrd_hash_word_by(uint64_t word, uint64_t seed0, uint64_t seed1, uint64_t low,
+                                        uint64_t high) LRD_NONBLOCKING {
+  unsigned __int128 product = (unsigned __int128)(word ^ seed0) * seed1;
+  return lrd_hash_fold((uint64_t)product ^ low, (uint64_t)(product >> 64) ^ high);
+}
+
 /// Two multiplications with all 128 bits kept between them; `length` separates equal words.
 static inline uint64_t lrd_hash_finish(uint64_t a, uint64_t b, uint64_t length) LRD_NONBLOCKING {
   unsigned __int128 product = (unsigned __int128)a * b;
@@ -71,10 +79,10 @@ static inline uint64_t lrd_hash_finish(uint64_t a, uint64_t b, uint64_t length) 
                        (uint64_t)(product >> 64) ^ LRD_HASH_HIGH);
 }
 
-/// The hash of a word.
+/// lrd_hash_word_by() with those constants.
 static inline uint64_t lrd_hash_word(uint64_t word, uint64_t seed0,
                                      uint64_t seed1) LRD_NONBLOCKING {
-  return lrd_hash_finish(word ^ seed0, seed1, 0);
+  return lrd_hash_word_by(word, seed0, seed1, LRD_HASH_LOW, LRD_HASH_HIGH);
 }
 
 static inline uint64_t lrd_hash_load64(const uint8_t *_Nonnull p) LRD_NONBLOCKING {
