@@ -9,6 +9,7 @@
 #include "lrd_hash.h"
 #include "lrd_life.h"
 #include "lrd_local_insert.h"
+#include "lrd_local_lookup.h"
 #include "lrd_lookup.h"
 #include "lrd_outcall.h"
 #include "lrd_policies.h"

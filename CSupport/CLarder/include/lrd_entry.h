@@ -164,6 +164,14 @@ LRD_INLINE void lrd_entry_describe(lrd_entry *entry, uint64_t hash, uint64_t cos
   }
 }
 
+/// Makes such an entry, which costs nothing, a linked one: a byte has state, fields and queue.
+LRD_INLINE void lrd_entry_set_linked(lrd_entry *entry) {
+  LRD_ASSERT(!entry->fields && !entry->queue);
+  uint8_t *byte = (uint8_t *)&entry->hash_high + sizeof entry->hash_high;
+  *byte = LRD_ENTRY_LINKED;
+  LRD_ASSERT(entry->state == LRD_ENTRY_LINKED && !entry->fields && !entry->queue);
+}
+
 /// The state. (Swift would load the whole header for it, and the byte that readers store to.)
 LRD_INLINE uint8_t lrd_entry_get_state(const lrd_entry *entry) LRD_NONBLOCKING {
   return entry->state;

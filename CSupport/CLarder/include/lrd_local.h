@@ -23,13 +23,20 @@
 
 #pragma clang assume_nonnull begin
 
+enum { LRD_LOCAL_TELLS = 256 };
+
 typedef struct lrd_local {
-  lrd_shard shard;
-  lrd_cache cache;
+  lrd_bucket *bucket; // the shard's; a closed one while a value is being changed in place
+  uint64_t buckets;
+  uint64_t room; // with fewer entries, one that costs nothing needs no eviction and no growth
+  uint64_t default_cost;
   uint64_t hits;
   uint64_t misses;
+  uint32_t counts_to; // hits that entries count; LRD_LOCAL_TELLS: the policy hears of each
   uint32_t loans;
   bool exclusive;
+  lrd_shard shard;
+  lrd_cache cache;
   lrd_chain deferred;
   lrd_local_slots slots;
 } lrd_local;
@@ -50,6 +57,19 @@ lrd_local *_Nullable lrd_local_create(lrd_local_options options);
 /// Frees the cache, which must be empty, with no slot in use.
 void lrd_local_close(lrd_local *local);
 
+/// The bucket of lookups while a value is being changed in place. Never written.
+extern lrd_bucket lrd_local_closed;
+
+/// Sets what lookups and insertions start from, after the shard's table or limits have changed.
+static inline void lrd_local_follow(lrd_local *local) LRD_UNCHECKED_LOCKS {
+  const lrd_shard *shard = &local->shard;
+  uint64_t limit = lrd_cache_count_limit(&local->cache);
+  local->bucket = (lrd_bucket *)LRD_LOAD(&shard->bucket);
+  local->buckets = LRD_LOAD(&shard->buckets);
+  local->room = limit && limit < shard->at_ease ? limit : shard->at_ease;
+  local->default_cost = lrd_cache_cost_limit(&local->cache) != 0;
+}
+
 static inline lrd_shard *lrd_local_shard(lrd_local *local) {
   return &local->shard;
 }
@@ -64,42 +84,14 @@ static inline void lrd_local_give(lrd_local *local, lrd_entry *entry) {
   lrd_local_slots_give(&local->slots, &local->cache.pool, entry);
 }
 
-/// lrd_local_find() where the bucket is not all there is.
-lrd_entry *_Nullable lrd_local_find_slow(lrd_local *local, uint64_t hash);
-
-/// An entry whose hash may be `hash`; NULL when there is none. If its key differs, the caller looks
-/// at lrd_shard_matches_locked().
-LRD_INLINE lrd_entry *_Nullable lrd_local_find(lrd_local *local, uint64_t hash) {
-  uint64_t buckets = LRD_LOAD(&local->shard.buckets);
-  uint64_t index = lrd_bucket_of(hash, buckets);
-  lrd_bucket *bucket = (lrd_bucket *)LRD_LOAD(&local->shard.bucket) + index;
-  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
-  if (LRD_LIKELY(bits)) return lrd_table_entry(LRD_LOAD(&bucket->cells[__builtin_ctz(bits)]));
-  bool more = LRD_LOAD(&bucket->link) & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW);
-  return LRD_UNLIKELY(more) ? lrd_local_find_slow(local, hash) : NULL;
+/// The cost of an entry that is given none.
+static inline uint64_t lrd_local_default_cost(const lrd_local *local) {
+  return local->default_cost;
 }
 
-/// Notes a hit where hits move entries.
-void lrd_local_access(lrd_local *local, lrd_entry *entry);
-
-LRD_INLINE void lrd_local_hit(lrd_local *local, lrd_entry *entry) {
-  local->hits++;
-  uint8_t most = local->cache.hits_most;
-  if (most != LRD_HITS_BATCHED) {
-    lrd_entry_count_hit(entry, most);
-  } else if (entry->prev != LRD_NIL || local->cache.policy != &lrd_policy_lru) {
-    lrd_local_access(local, entry); // the most recent entry of an LRU stays where it is
-  }
-}
-
-/// Tells the policy of a miss that it listens for.
-void lrd_local_miss_slow(lrd_local *local, uint64_t hash);
-
-LRD_INLINE void lrd_local_miss(lrd_local *local, uint64_t hash) {
-  local->misses++;
-  if (LRD_UNLIKELY((uint32_t)(hash >> 32) < LRD_LOAD(local->cache.listens))) {
-    lrd_local_miss_slow(local, hash);
-  }
+/// True while lrd_local_add() may succeed.
+LRD_INLINE bool lrd_local_has_room(const lrd_local *local) {
+  return local->shard.count < local->room;
 }
 
 /// Removes an entry that is linked, for a reason of lrd_entry_state.
@@ -157,8 +149,16 @@ LRD_INLINE bool lrd_local_is_exclusive(const lrd_local *local) {
   return local->exclusive;
 }
 
+/// While this holds lookups find an empty bucket that says there is more, so that the caller looks
+/// why. That costs other lookups nothing.
 static inline void lrd_local_set_exclusive(lrd_local *local, bool exclusive) {
   local->exclusive = exclusive;
+  if (exclusive) {
+    local->bucket = &lrd_local_closed;
+    local->buckets = 0;
+  } else {
+    lrd_local_follow(local);
+  }
 }
 
 static inline uint64_t lrd_local_count_limit(lrd_local *local) {

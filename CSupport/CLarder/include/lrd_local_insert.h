@@ -12,4 +12,8 @@
 lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *_Nullable old,
                             uint64_t hash, lrd_chain *removed);
 
+/// Stores a new entry that costs nothing, if there is room, the bucket of its hash has a free cell,
+/// and no memory has to be had. Otherwise false: call lrd_local_insert().
+bool lrd_local_add(lrd_local *local, lrd_entry *entry, uint64_t hash, lrd_bucket *bucket);
+
 #pragma clang assume_nonnull end

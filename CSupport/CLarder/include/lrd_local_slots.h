@@ -5,17 +5,22 @@
  * have no headers, and the lock, the page lists and the reserve of the pool are not used. Page n
  * has twice the bytes of page n - 1, up to 2 MiB. Pages are freed together, when no slot is in use.
  *
+ *   a free slot    [ the next one of its chain | its own id | state ]    in place of an entry
+ *
  * Guard: that of the cache, see lrd_local.h. */
 #pragma once
 
 #include "lrd_alloc.h"
 #include "lrd_pool.h"
 
+#include <string.h>
+
 #pragma clang assume_nonnull begin
 
 typedef struct lrd_local_slots {
-  uint32_t free_head[2]; // chains of free slots, and of free pairs, by entry->next
-  uint32_t fresh;        // ids from here to `end` were never used
+  lrd_entry *_Nullable free[2]; // chains of free slots, and of free pairs
+  lrd_entry *_Nullable fresh;   // from here on, up to the id `end`, slots were never used
+  uint32_t fresh_id;
   uint32_t end;
   uint32_t pages;
   uint64_t used;
@@ -28,6 +33,23 @@ void lrd_local_slots_open(lrd_local_slots *slots);
 /// Frees all pages. No slot may be in use.
 void lrd_local_slots_close(lrd_local_slots *slots, lrd_pool *pool);
 
+/// Adds a slot to its chain, and takes the first one of a chain that is not empty.
+LRD_INLINE void lrd_local_slots_push(lrd_entry *_Nullable *_Nonnull head, lrd_entry *entry,
+                                     uint32_t id) {
+  _Static_assert(offsetof(lrd_entry, hash_mid) >= sizeof(void *), "a pointer fits before the id");
+  memcpy(entry, head, sizeof(void *));
+  entry->hash_mid = id;
+  entry->state = LRD_ENTRY_FREE;
+  *head = entry;
+}
+
+LRD_INLINE lrd_entry *lrd_local_slots_pop(lrd_entry *_Nullable *_Nonnull head) {
+  lrd_entry *entry = *head;
+  memcpy(head, entry, sizeof(void *));
+  entry->prev = entry->hash_mid;
+  return entry;
+}
+
 /// lrd_local_slots_take() where all slots are in use, or single ones are too small.
 lrd_entry *_Nullable lrd_local_slots_take_slow(lrd_local_slots *slots, lrd_pool *pool,
                                                uint64_t cost);
@@ -38,30 +60,27 @@ LRD_INLINE lrd_entry *_Nullable lrd_local_slots_take(lrd_local_slots *slots, lrd
   if (LRD_UNLIKELY(cost && pool->odd & LRD_HAS_COST)) {
     return lrd_local_slots_take_slow(slots, pool, cost);
   }
-  uint32_t id = slots->free_head[0];
   lrd_entry *entry;
-  if (id != LRD_NIL) {
-    entry = lrd_pool_entry(pool, id);
-    slots->free_head[0] = entry->next;
+  if (slots->free[0]) {
+    entry = lrd_local_slots_pop(&slots->free[0]);
   } else {
-    id = slots->fresh;
-    if (LRD_UNLIKELY(id == slots->end)) return lrd_local_slots_take_slow(slots, pool, cost);
-    entry = lrd_pool_entry(pool, id);
-    slots->fresh = id + 1;
+    if (LRD_UNLIKELY(slots->fresh_id == slots->end)) {
+      return lrd_local_slots_take_slow(slots, pool, cost);
+    }
+    entry = slots->fresh;
+    slots->fresh = (lrd_entry *)(void *)((char *)entry + pool->stride);
+    entry->prev = slots->fresh_id++;
   }
   slots->used++;
   LRD_UNPOISON(entry + 1, pool->stride - pool->prefix - sizeof *entry);
-  entry->prev = id;
   return entry;
 }
 
 /// Takes back the slot, or the pair, of an entry whose `prev` is its slot id.
 static inline void lrd_local_slots_give(lrd_local_slots *slots, lrd_pool *pool, lrd_entry *entry) {
-  uint32_t *head = &slots->free_head[(entry->fields & pool->odd) != 0];
-  entry->state = LRD_ENTRY_FREE;
-  entry->next = *head;
+  bool pair = entry->fields & pool->odd;
+  lrd_local_slots_push(&slots->free[pair], entry, entry->prev);
   LRD_POISON(entry + 1, pool->stride - pool->prefix - sizeof *entry);
-  *head = entry->prev;
   slots->used--;
 }
 

@@ -5,6 +5,8 @@
 #include "lrd_evict.h"
 #include "lrd_growth.h"
 
+lrd_bucket lrd_local_closed = {.link = LRD_LINK_MOVED};
+
 /// Buckets that a shrinking table moves between two looks at its memory.
 enum { buckets_at_once = 128 };
 
@@ -30,6 +32,7 @@ lrd_local *lrd_local_create(lrd_local_options options) LRD_UNCHECKED_LOCKS {
   cache->shards = shard;
   cache->policy = policy;
   cache->hits_most = policy->hits_most;
+  local->counts_to = policy->hits_most == LRD_HITS_BATCHED ? LRD_LOCAL_TELLS : policy->hits_most;
   LRD_STORE(&cache->budget.count_limit, options.count_limit);
   LRD_STORE(&cache->budget.cost_limit, options.cost_limit);
   lrd_amount limits = lrd_budget_limits(&cache->budget);
@@ -54,6 +57,7 @@ lrd_local *lrd_local_create(lrd_local_options options) LRD_UNCHECKED_LOCKS {
   static const _Atomic(uint32_t) nothing = 0;
   cache->listens = policy->listens ? policy->listens(cache->shared) : &nothing;
   lrd_local_slots_open(&local->slots);
+  lrd_local_follow(local);
   return local;
 }
 
@@ -61,19 +65,6 @@ void lrd_local_close(lrd_local *local) {
   lrd_local_slots_close(&local->slots, &local->cache.pool);
   lrd_directory_destroy_all(LRD_LOAD(&local->cache.pool.directory));
   close_shard(local);
-}
-
-lrd_entry *lrd_local_find_slow(lrd_local *local, uint64_t hash) LRD_UNCHECKED_LOCKS {
-  lrd_matches matches = lrd_shard_matches_locked(&local->shard, hash);
-  return lrd_matches_next_locked(&matches);
-}
-
-void lrd_local_access(lrd_local *local, lrd_entry *entry) {
-  local->cache.policy->access(&local->shard.order, &local->cache.pool, &entry, 1);
-}
-
-void lrd_local_miss_slow(lrd_local *local, uint64_t hash) {
-  local->cache.policy->missed(&local->shard.order, hash & ~(uint64_t)0xffff);
 }
 
 void lrd_local_remove(lrd_local *local, lrd_entry *entry, uint8_t reason,
@@ -87,6 +78,7 @@ void lrd_local_remove_all(lrd_local *local, lrd_chain *removed) LRD_UNCHECKED_LO
   lrd_growth_leave_locked(&local->shard);
   lrd_shard_empty_locked(&local->shard, &order);
   free_tables(&local->shard);
+  lrd_local_follow(local);
   lrd_order_dissolve(&order, local->cache.policy, &local->cache.pool, LRD_REMOVED_BY_CALL, removed);
 }
 
@@ -117,6 +109,7 @@ void lrd_local_set_limits(lrd_local *local, uint64_t count_limit,
   lrd_amount limits = lrd_budget_limits(&cache->budget);
   if (cache->policy->adjust) cache->policy->adjust(cache->shared, limits, 1);
   lrd_growth_resize_locked(&local->shard, limits);
+  lrd_local_follow(local);
 }
 
 void lrd_local_settle(lrd_local *local) LRD_UNCHECKED_LOCKS {
@@ -131,6 +124,7 @@ void lrd_local_settle(lrd_local *local) LRD_UNCHECKED_LOCKS {
   }
   lrd_supply_drop(&supply);
   free_tables(shard);
+  lrd_local_follow(local);
 }
 
 static lrd_entry *entry_or_null(lrd_local *local, uint32_t id) {
@@ -167,5 +161,8 @@ lrd_statistics lrd_local_statistics(lrd_local *local) LRD_UNCHECKED_LOCKS {
 void lrd_local_check(lrd_local *local) {
   lrd_shard_check(&local->shard);
   LRD_CHECK(!local->shard.limbo.tables);
+  LRD_CHECK(local->exclusive ? local->bucket == &lrd_local_closed
+                             : local->bucket == (lrd_bucket *)LRD_LOAD(&local->shard.bucket));
+  LRD_CHECK(local->room <= local->shard.at_ease);
   LRD_CHECK(local->slots.used >= local->shard.count + local->deferred.count);
 }

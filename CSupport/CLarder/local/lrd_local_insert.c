@@ -4,7 +4,10 @@
 #include "lrd_alloc.h"
 #include "lrd_evict.h"
 #include "lrd_growth.h"
+#include "lrd_local_lookup.h"
 #include "lrd_move.h"
+
+#include <string.h>
 
 /// As in lrd_insertion.c: an old entry that is a victim itself stands in the order as if new after
 /// so many evictions.
@@ -41,9 +44,10 @@ LRD_INLINE bool append(lrd_table *table, lrd_bucket *last, uint64_t word) {
 }
 
 /// Copies the chain of bucket `index` to the two buckets that take its place in a table of twice the
-/// size, which are still empty. False without memory.
+/// size. False without memory.
 static bool split(lrd_table *root, uint64_t index, lrd_table *table) {
-  lrd_bucket *bucket = &root->bucket[index];
+  lrd_bucket *bucket = &root->bucket[index], *heads = &table->bucket[2 * index];
+  memset(heads, 0, 2 * sizeof *heads);
   if (LRD_LIKELY(!lrd_table_next_bucket(root, bucket))) {
     lrd_table_split(bucket, table, index);
     return true;
@@ -68,9 +72,9 @@ static LRD_COLD void grow(lrd_shard *shard) LRD_UNCHECKED_LOCKS {
   uint64_t buckets = first ? LRD_FIRST_BUCKETS : 2 * root->buckets;
   lrd_table *table = lrd_table_create(buckets, shard->references);
   if (!table) return;
-  lrd_table_make_ready(table);
-  for (uint64_t i = 0; !first && i < root->buckets; i++) {
-    if (!split(root, i, table)) {
+  if (first) lrd_table_make_ready(table);
+  for (; table->ready < buckets; table->ready += 2) {
+    if (!split(root, table->ready / 2, table)) {
       lrd_table_destroy(table);
       return;
     }
@@ -93,6 +97,7 @@ static LRD_COLD bool prepare(lrd_local *local, uint64_t hash) LRD_UNCHECKED_LOCK
   lrd_supply_drop(&supply);
   lrd_table_destroy_all(shard->limbo.tables);
   shard->limbo.tables = NULL;
+  lrd_local_follow(local);
   return prepared;
 }
 
@@ -185,4 +190,19 @@ lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *old, 
     }
   }
   return insert_slowly(local, entry, old, hash, removed);
+}
+
+bool lrd_local_add(lrd_local *local, lrd_entry *entry, uint64_t hash,
+                   lrd_bucket *bucket) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  const lrd_history *history = &shard->order.history;
+  uint32_t empty = lrd_local_match(bucket, 0);
+  if (LRD_UNLIKELY(!empty || history->wanted != history->bytes)) return false;
+  lrd_entry_set_linked(entry);
+  LRD_STORE(lrd_local_cell(bucket, empty), lrd_table_word(entry, lrd_table_tag(hash)));
+  shard->count++;
+  shard->counters.insertions++;
+  shard->policy->insert(&shard->order, shard->pool, entry, entry->prev);
+  if (LRD_UNLIKELY(shard->order.adjust)) lrd_evict_adjust(&local->cache);
+  return true;
 }

@@ -19,7 +19,7 @@ static size_t page_bytes(const lrd_pool *pool, uint32_t number) {
 }
 
 void lrd_local_slots_open(lrd_local_slots *slots) {
-  *slots = (lrd_local_slots){.free_head = {LRD_NIL, LRD_NIL}};
+  *slots = (lrd_local_slots){0};
 }
 
 void lrd_local_slots_close(lrd_local_slots *slots, lrd_pool *pool) {
@@ -54,37 +54,42 @@ static bool add_page(lrd_local_slots *slots, lrd_pool *pool) {
   LRD_LOAD(&pool->directory)->slots[number] = page + pool->prefix;
   uint64_t count = bytes / pool->stride;
   if (count > (uint64_t)pool->slot_mask + 1) count = (uint64_t)pool->slot_mask + 1;
-  slots->fresh = number << pool->page_shift;
-  slots->end = slots->fresh + (uint32_t)count;
+  slots->fresh_id = number << pool->page_shift;
+  slots->fresh = lrd_pool_entry(pool, slots->fresh_id);
+  slots->end = slots->fresh_id + (uint32_t)count;
   slots->pages++;
   slots->bytes += bytes;
   return true;
 }
 
+static void skip_fresh(lrd_local_slots *slots, const lrd_pool *pool) {
+  slots->fresh = (lrd_entry *)(void *)((char *)slots->fresh + pool->stride);
+  slots->fresh_id++;
+}
+
 /// Gives back the fresh slots, which are fewer than wanted.
 static void give_fresh(lrd_local_slots *slots, lrd_pool *pool) {
-  for (; slots->fresh < slots->end; slots->fresh++) {
-    lrd_pool_entry(pool, slots->fresh)->next = slots->free_head[0];
-    slots->free_head[0] = slots->fresh;
+  for (; slots->fresh_id < slots->end; skip_fresh(slots, pool)) {
+    lrd_local_slots_push(&slots->free[0], slots->fresh, slots->fresh_id);
   }
 }
 
 lrd_entry *lrd_local_slots_take_slow(lrd_local_slots *slots, lrd_pool *pool, uint64_t cost) {
   bool pair = cost && pool->odd & LRD_HAS_COST;
-  uint32_t step = pair ? 2 : 1, id = slots->free_head[pair];
-  if (id != LRD_NIL) {
-    slots->free_head[pair] = lrd_pool_entry(pool, id)->next;
+  lrd_entry *entry;
+  if (slots->free[pair]) {
+    entry = lrd_local_slots_pop(&slots->free[pair]);
   } else {
-    if (slots->end - slots->fresh < step) {
+    if (slots->end - slots->fresh_id < (pair ? 2 : 1)) {
       give_fresh(slots, pool);
       if (!add_page(slots, pool)) return NULL;
     }
-    id = slots->fresh + step - 1;
-    slots->fresh += step;
+    if (pair) skip_fresh(slots, pool); // the cost lies in the first of the two
+    entry = slots->fresh;
+    entry->prev = slots->fresh_id;
+    skip_fresh(slots, pool);
   }
   slots->used++;
-  lrd_entry *entry = lrd_pool_entry(pool, id);
   LRD_UNPOISON(entry + 1, pool->stride - pool->prefix - sizeof *entry);
-  entry->prev = id;
   return entry;
 }

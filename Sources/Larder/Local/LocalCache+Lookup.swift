@@ -8,7 +8,6 @@ extension LocalCache {
   /// - Complexity: O(1) on average.
   @inlinable @inline(__always)
   public func value(forKey key: Key) -> Value? {
-    enter()
     let hash = hasher.hash(key)
     guard let entry = find(key, hash) else {
       lrd_local_miss(core, hash)
@@ -24,7 +23,6 @@ extension LocalCache {
   /// - Complexity: O(1) on average.
   @inlinable
   public func peek(forKey key: Key) -> Value? {
-    enter()
     return find(key, hasher.hash(key))?.value(of: Layout.self).pointee
   }
 }
@@ -42,7 +40,6 @@ extension LocalCache where Value: ~Copyable {
   public func withValue<Result: ~Copyable, Failure: Error>(
     forKey key: Key, _ body: (borrowing Value) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    enter()
     let hash = hasher.hash(key)
     guard let entry = find(key, hash) else {
       lrd_local_miss(core, hash)
@@ -89,11 +86,10 @@ extension LocalCache where Value: ~Copyable {
   /// - Complexity: O(1) on average.
   @inlinable
   public func contains(_ key: Key) -> Bool {
-    enter()
     return find(key, hasher.hash(key)) != nil
   }
 
-  /// Every call begins with this: none may come while a value is being changed in place.
+  /// Every call that writes begins with this: none may come while a value is being changed in place.
   @inlinable @inline(__always)
   func enter(file: StaticString = #fileID, line: UInt = #line) {
     if lrd_local_is_exclusive(core) {
@@ -103,14 +99,24 @@ extension LocalCache where Value: ~Copyable {
 
   @inlinable @inline(__always)
   func find(_ key: Key, _ hash: UInt64) -> UnsafeMutablePointer<lrd_entry>? {
-    guard let entry = lrd_local_find(core, hash) else { return nil }
-    if KeyHasher<Key>.isEqual(entry.key(of: Layout.self), key) { return entry }
-    return findSlowly(key, hash)
+    find(key, hash, in: lrd_local_bucket(core, hash))
   }
 
-  /// ``find(_:_:)`` among all entries of this hash.
-  @usableFromInline @inline(never)
+  @inlinable @inline(__always)
+  func find(
+    _ key: Key, _ hash: UInt64, in bucket: OpaquePointer
+  ) -> UnsafeMutablePointer<lrd_entry>? {
+    guard let entry = lrd_local_found(bucket, hash) else {
+      return lrd_local_goes_on(bucket) ? findSlowly(key, hash) : nil
+    }
+    return KeyHasher<Key>.isEqual(entry.key(of: Layout.self), key) ? entry : findSlowly(key, hash)
+  }
+
+  /// ``find(_:_:)`` among all entries of this hash. Lookups come here, too, while a value is being
+  /// changed in place.
+  @inlinable @inline(never)
   func findSlowly(_ key: Key, _ hash: UInt64) -> UnsafeMutablePointer<lrd_entry>? {
+    enter()
     var matches = lrd_shard_matches_locked(lrd_local_shard(core), hash)
     var candidate = lrd_matches_next_locked(&matches)
     while let entry = candidate, !KeyHasher<Key>.isEqual(entry.key(of: Layout.self), key) {

@@ -26,17 +26,30 @@ extension LocalCache where Value: ~Copyable {
     enter(file: file, line: line)
     let cost = cost ?? self.cost?(key, value)
     require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
-    let units = cost.map(UInt64.init) ?? (lrd_local_cost_limit(core) != 0 ? 1 : 0)
+    let units = cost.map(UInt64.init) ?? lrd_local_default_cost(core)
     let hash = hasher.hash(key)
+    let bucket = lrd_local_bucket(core, hash)
+    let old = find(key, hash, in: bucket)
     guard let entry = lrd_local_take(core, units) else { return .outOfMemory }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: value)
     lrd_entry_describe(entry, hash, units)
+    let isPlain = old == nil && units == 0 && lrd_local_has_room(core)
+    if isPlain && lrd_local_add(core, entry, hash, bucket) { return .inserted }
+    return insert(entry, old, hash)
+  }
+
+  /// Stores an entry that may replace another, or take the place of others.
+  @inlinable @inline(never)
+  func insert(
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ old: UnsafeMutablePointer<lrd_entry>?,
+    _ hash: UInt64
+  ) -> InsertionOutcome {
     var removed = lrd_chain()
-    let result = lrd_local_insert(core, entry, find(key, hash), hash, &removed)
-    if result != LRD_INSERTED { return finish(result, entry, &removed) }
+    let result = lrd_local_insert(core, entry, old, hash, &removed)
+    if result != LRD_INSERTED && result != LRD_REPLACED { destroy(entry) }
     if removed.head != nil { finish(&removed) }
-    return .inserted
+    return InsertionOutcome(result)
   }
 
   /// Removes the entry of `key`, if there is one.
@@ -82,18 +95,8 @@ extension LocalCache where Value: ~Copyable {
     lrd_local_settle(core)
   }
 
-  /// Ends an insertion that did more than to store a new entry.
-  @usableFromInline @inline(never)
-  func finish(
-    _ result: lrd_result, _ entry: UnsafeMutablePointer<lrd_entry>, _ removed: inout lrd_chain
-  ) -> InsertionOutcome {
-    if result != LRD_REPLACED { destroy(entry) }
-    finish(&removed)
-    return InsertionOutcome(result)
-  }
-
   /// Tells of what has left, and destroys it.
-  @inlinable @inline(never)
+  @inlinable @inline(__always)
   func finish(_ removed: inout lrd_chain) {
     if observer != nil { tell(removed) }
     if lrd_local_defer(core, &removed) { return }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_local_lookup.h — how a local cache finds an entry, and notes that it did.
+ *
+ *   bucket = lrd_local_bucket()
+ *   entry = lrd_local_found()     NULL: there is none, unless lrd_local_goes_on()
+ *     compare the key; if it differs, or the bucket goes on, look at lrd_shard_matches_locked()
+ *   lrd_local_hit() or lrd_local_miss()
+ *
+ * The bucket goes on as well while a value is being changed in place: ask lrd_local_is_exclusive().
+ * Nobody else stores here, so all loads are plain, and none is done twice. */
+#pragma once
+
+#include "lrd_local.h"
+
+#pragma clang assume_nonnull begin
+
+LRD_INLINE lrd_bucket *lrd_local_bucket(const lrd_local *local, uint64_t hash) {
+  uint64_t places = hash & ~(uint64_t)0xffff;
+  return local->bucket + (uint64_t)(((unsigned __int128)places * local->buckets) >> 64);
+}
+
+#if defined(__SSE2__)
+/// The tags of four cells, above what else is in the upper half of each.
+LRD_INLINE __m128i lrd_local_tags(const lrd_bucket *bucket, int first) {
+  const __m128i *pairs = (const __m128i *)(const void *)&bucket->cells[first];
+  __m128 low = _mm_castsi128_ps(pairs[0]), high = _mm_castsi128_ps(pairs[1]);
+  return _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1)));
+}
+
+/// lrd_bucket_match(), but with two bits for each cell, of which the upper one counts.
+LRD_INLINE uint32_t lrd_local_match(const lrd_bucket *bucket, uint64_t tag) {
+  __m128i tags = _mm_set1_epi16((short)tag);
+  __m128i words = _mm_packs_epi32(_mm_cmpeq_epi16(lrd_local_tags(bucket, 0), tags),
+                                  _mm_cmpeq_epi16(lrd_local_tags(bucket, 4), tags));
+  return (uint32_t)_mm_movemask_epi8(words) & 0x2aaa;
+}
+
+/// The first cell among those bits.
+LRD_INLINE _Atomic(uint64_t) *lrd_local_cell(lrd_bucket *bucket, uint32_t bits) {
+  char *cells = (char *)&bucket->cells[0] - 4;
+  return (_Atomic(uint64_t) *)(void *)(cells + 4 * (size_t)__builtin_ctz(bits));
+}
+#else
+LRD_INLINE uint32_t lrd_local_match(const lrd_bucket *bucket, uint64_t tag) {
+  return lrd_bucket_match(bucket, tag);
+}
+
+LRD_INLINE _Atomic(uint64_t) *lrd_local_cell(lrd_bucket *bucket, uint32_t bits) {
+  return &bucket->cells[__builtin_ctz(bits)];
+}
+#endif
+
+/// An entry in the bucket whose hash may be `hash`.
+LRD_INLINE lrd_entry *_Nullable lrd_local_found(lrd_bucket *bucket, uint64_t hash) {
+  uint32_t bits = lrd_local_match(bucket, lrd_table_tag(hash));
+  if (LRD_UNLIKELY(!bits)) return NULL;
+  lrd_entry *entry = lrd_table_entry(LRD_LOAD(lrd_local_cell(bucket, bits)));
+  LRD_ASSUME(entry != NULL);
+  return entry;
+}
+
+LRD_INLINE bool lrd_local_goes_on(const lrd_bucket *bucket) {
+  return LRD_LOAD(&bucket->link) & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW);
+}
+
+/// Tells the policy of a hit.
+void lrd_local_access(lrd_local *local, lrd_entry *entry);
+
+LRD_INLINE void lrd_local_hit(lrd_local *local, lrd_entry *entry) {
+  local->hits++;
+  uint8_t bits = lrd_entry_bits(entry);
+  if (bits >= local->counts_to) return;
+  if (LRD_LIKELY(local->counts_to != LRD_LOCAL_TELLS)) {
+    lrd_entry_set_bits(entry, (uint8_t)(bits + 1));
+  } else if (entry->prev != LRD_NIL || local->cache.policy != &lrd_policy_lru) {
+    lrd_local_access(local, entry); // the most recent entry of an LRU stays where it is
+  }
+}
+
+/// Tells the policy of a miss that it listens for.
+void lrd_local_miss_slow(lrd_local *local, uint64_t hash);
+
+LRD_INLINE void lrd_local_miss(lrd_local *local, uint64_t hash) {
+  local->misses++;
+  if (LRD_UNLIKELY((uint32_t)(hash >> 32) < LRD_LOAD(local->cache.listens))) {
+    lrd_local_miss_slow(local, hash);
+  }
+}
+
+#pragma clang assume_nonnull end
