@@ -176,20 +176,3 @@ extension LocalCache where Value: ~Copyable {
     for entry in entries where isStored(entry) { try visit(entry) }
   }
 }
-
-extension LocalCache {
-  /// Returns all entries, hottest first, with copies of their values.
-  ///
-  /// - Complexity: O(*n*).
-  public func snapshot() -> [(key: Key, value: Value, cost: Int)] {
-    var all: [(key: Key, value: Value, cost: Int)] = []
-    all.reserveCapacity(count)
-    forEach { all.append(($0, copy $1, $2)) }
-    return all
-  }
-
-  /// The values of all entries, hottest first.
-  ///
-  /// - Complexity: O(*n*).
-  public var values: [Value] { snapshot().map(\.value) }
-}

@@ -151,7 +151,7 @@ extension LocalCache {
     set { assign(newValue, key, nil) }
     _modify {
       var value = value(forKey: key)
-      let kept = cost == nil ? storedCost(key) : nil
+      let kept = keptCost(key)
       defer { assign(value.take(), key, kept) }
       yield &value
     }
@@ -162,7 +162,6 @@ extension LocalCache {
     if let value = consume value { insert(value, forKey: key, cost: cost) } else { remove(key) }
   }
 
-  @usableFromInline
   func storedCost(_ key: Key) -> Int? {
     find(key, hasher.hash(key)).map { Int(clamping: lrd_entry_cost($0)) }
   }
@@ -172,14 +171,14 @@ extension LocalCache {
   /// ``Cache/updateValue(_:forKey:cost:file:line:)``.
   ///
   /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
-  @inlinable @discardableResult
+  @discardableResult
   public func updateValue(
     _ value: Value, forKey key: Key, cost: Int? = nil,
     file: StaticString = #fileID, line: UInt = #line
   ) -> Value? {
-    let old = peek(forKey: key)
-    let outcome = insert(value, forKey: key, cost: cost, file: file, line: line)
-    return outcome == .outOfMemory && contains(key) ? nil : old
+    var old: Value?
+    insert(value, forKey: key, cost: cost, replaced: &old, file: file, line: line)
+    return old
   }
 
   /// Removes the value stored for `key`. Returns the value, or `nil` if there is none.
