@@ -3,7 +3,7 @@
 extension Cache {
   /// Asynchronous forms of the calls that take long.
   ///
-  ///     await images.background.removeAll { key, _ in key.user == user }
+  ///     await images.background.removeAll { url, _ in url.host() == host }
   ///
   /// Lookups and single writes have no asynchronous form. They take less time than a task switch
   /// and never wait for other work, so call them from anywhere, the main actor included.

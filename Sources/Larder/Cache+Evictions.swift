@@ -3,7 +3,7 @@
 extension Cache {
   /// Whether `key` has no value because its entry was evicted. Ask after a miss.
   ///
-  ///     if images[key] == nil && images.wasEvicted(key) { metrics.tooSmall += 1 }
+  ///     if images[url] == nil && images.wasEvicted(url) { metrics.tooSmall += 1 }
   ///
   /// The answer is false if the key has a value, never had one, or was removed by name, and always
   /// in a cache that was created without ``Options/rememberedEvictions``.

@@ -55,7 +55,7 @@ extension Cache {
 
   /// Changes, stores or removes the value of `key`, atomically, and returns what `body` returns.
   ///
-  ///     let visits = counters.updateValue(forKey: page) { count in
+  ///     let visits = counters.updateValue(forKey: path) { count in
   ///       count = (count ?? 0) + 1
   ///       return count!
   ///     }

@@ -4,7 +4,7 @@ public import CLarder
 extension Cache {
   /// Stores `value` for `key`, replacing any earlier value, with a lifetime of its own.
   ///
-  ///     tokens.insert(token, forKey: user, expiresAfter: .seconds(token.secondsLeft))
+  ///     tokens.insert(token, forKey: id, expiresAfter: .seconds(token.secondsLeft))
   ///
   /// The first lifetime that a cache is given takes long if it holds much already and was created
   /// without anything about time; see <doc:Expiring#What-it-costs>.

@@ -53,7 +53,7 @@ extension Cache {
   /// Stores `value` for `key`. Tells what became of it, and which value was there before.
   ///
   ///     var old: Page?
-  ///     if !pages.insert(new, forKey: path, replaced: &old).isStored { … }
+  ///     if !pages.insert(new, forKey: url, replaced: &old).isStored { … }
   ///
   /// - Parameters:
   ///   - value: The value to keep.

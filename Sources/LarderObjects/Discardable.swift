@@ -3,11 +3,11 @@ import Foundation
 
 /// A box that makes ``DiscardableContent`` of any value. It counts its users and can be emptied.
 ///
-///     let layout = Discardable(try Layout(of: page))
-///     cache.setObject(layout, forKey: page, cost: 4_096)
+///     let layout = Discardable(try Layout(of: number))
+///     layouts.setObject(layout, forKey: number, cost: 4_096)
 ///     layout.endContentAccess()                  // from now on it may go
 ///     …
-///     let height = layout.withContent { $0.height } ?? try measure(page)
+///     let height = layout.withContent { $0.height } ?? measure(number)
 ///
 /// **Threads.** All members may be called from any thread. The content is released without a lock.
 public final class Discardable<Content>: DiscardableContent {

@@ -6,7 +6,7 @@ public import Larder
 /// They are kept apart from the cache, so that subclasses with such members of their own compile.
 /// The contents of the cache live at least as long as a value of this type.
 ///
-///     let contents = ObjectCacheContents(of: cache)
+///     let contents = ObjectCacheContents(of: files)
 ///     print(contents.count, contents.totalCost, contents.allKeys)
 ///
 /// **Threads.** All members may be called from any thread, like those of the cache.

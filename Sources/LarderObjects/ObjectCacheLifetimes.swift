@@ -6,10 +6,10 @@ public import Larder
 /// Like ``ObjectCacheContents``, these members are kept apart from the cache, so that subclasses
 /// with such members of their own compile.
 ///
-///     let pages = ObjectCacheLifetimes.makeCache(expiration: .afterWrite(.seconds(600))) {
-///       ObjectCache<NSString, Page>()
+///     let images = ObjectCacheLifetimes.makeCache(expiration: .afterWrite(.seconds(600))) {
+///       ObjectCache<NSURL, Image>()
 ///     }
-///     ObjectCacheLifetimes(of: pages).setObject(page, forKey: name, cost: 0, lifetime: .seconds(5))
+///     ObjectCacheLifetimes(of: images).setObject(image, forKey: address, cost: 0, lifetime: .seconds(5))
 ///
 /// Any cache can be given lifetimes. One that ``makeCache(expiration:clock:_:)`` has made has room
 /// for them from the start. In any other the first one takes as long as storing all objects anew,

@@ -5,8 +5,8 @@ import Larder
 
 /// Bytes that the kernel may take back when memory is short and nobody uses them.
 ///
-///     guard let pixels = PurgeableData(decode(file)) else { … }
-///     cache.setObject(pixels, forKey: file, cost: pixels.count)
+///     guard let pixels = PurgeableData(decode(address)) else { … }
+///     files.setObject(pixels, forKey: address, cost: pixels.count)
 ///     pixels.endContentAccess()                       // from now on they may go
 ///     …
 ///     if pixels.withUnsafeBytes(draw) == nil { … }    // gone: decode again

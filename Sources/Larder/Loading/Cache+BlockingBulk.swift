@@ -5,7 +5,7 @@ extension Cache {
   /// Returns the values of several keys. Loads those that are missing in one call, stores them and
   /// returns them.
   ///
-  ///     let users = users.values(forKeys: ids) { missing in try fetch(missing) }
+  ///     let found = users.values(forKeys: ids) { missing in try fetch(missing) }
   ///
   /// The blocking form of `values(forKeys:load:)`, for threads; see
   /// ``value(forKey:load:)-(_,(Key)->Value)`` for what that means. The loads of this call run on the

@@ -5,7 +5,7 @@ extension Cache {
   /// Returns the values of several keys. Loads those that are missing in one call, stores them and
   /// returns them.
   ///
-  ///     let users = await users.values(forKeys: ids) { missing in try await fetch(missing) }
+  ///     let found = await users.values(forKeys: ids) { missing in try await fetch(missing) }
   ///
   /// Keys whose load is under way are not loaded again: the call waits for that. Others that ask for
   /// keys of this load wait for it, in whatever form. Each key has its own result. If `load` throws,

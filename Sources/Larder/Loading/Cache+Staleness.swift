@@ -75,7 +75,7 @@ public struct Loaded<Value: Sendable>: Sendable {
 extension LoadingCache {
   /// Returns the value of a key, and tells whether it is stale. Otherwise like ``value(forKey:)``.
   ///
-  ///     let page = try await pages.loaded(forKey: url)
+  ///     let page = try await site.loaded(forKey: url)
   ///     if page.isStale { response.headers["Warning"] = "110" }
   @inlinable
   nonisolated(nonsending)
