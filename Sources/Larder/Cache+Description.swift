@@ -4,7 +4,7 @@
 extension Cache: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// One line: name, entries, cost, limits, policy, hit ratio, and how much has expired.
   ///
-  /// ```
+  /// ```text
   /// Cache "thumbnails": 812 of 1000 entries, lru, 93.1 % of 40000 lookups hit
   /// ```
   ///
