@@ -59,19 +59,19 @@ def grid(count, **options):
     return figure, flat[:count]
 
 
-def legend(figure, axes, columns=5):
+def legend(figure, axes, columns=5, size=13):
     found = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
             found.setdefault(label, handle)
     figure.legend(found.values(), found.keys(), loc="outside lower center", frameon=False,
-                  ncols=min(columns, max(1, len(found))), fontsize=13)
+                  ncols=min(columns, max(1, len(found))), fontsize=size)
 
 
 def short(number):
     for bound, unit in ((1e6, "M"), (1e3, "k")):
         if number >= bound:
-            return f"{number / bound:g} {unit}"
+            return f"{number / bound:.3g} {unit}"
     return f"{number:g}"
 
 
@@ -138,7 +138,7 @@ def overview(rows):
         at = [index + (place - (len(names) - 1) / 2) * width for index in range(len(threads))]
         bars = left.bar(at, [heights.get(count, 0) for count in threads], width * 0.92,
                         color=COLOURS.get(name), label=TITLES.get(name, name))
-        left.bar_label(bars, fmt=lambda v: f"{v:.0f}", fontsize=10, padding=2)
+        left.bar_label(bars, fmt=lambda v: f"{v:.2g}" if v < 10 else f"{v:.0f}", fontsize=9, padding=2)
     left.set_xticks(range(len(threads)),
                     [f"{count} thread{'s' if count > 1 else ''}" for count in threads])
     left.set_ylabel("million hits a second", fontsize=12)
@@ -150,11 +150,13 @@ def overview(rows):
     right.invert_yaxis()
     right.margins(x=0.18)
     right.tick_params(axis="y", labelsize=10)
-    right.set_title(f"Requests missed, room for {short(bounded[0]['capacity'])}", fontsize=13)
+    right.set_title(f"Misses, room for {short(bounded[0]['capacity'])}", fontsize=13)
+    right.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g} %"))
+    left.tick_params(axis="y", labelsize=10)
     for axis, line in ((left, "x"), (right, "y")):
         axis.grid(axis=line, visible=False)
         axis.tick_params(axis="x", labelsize=11)
-    legend(figure, [left])
+    legend(figure, [left], size=10)
     return figure
 
 
@@ -318,7 +320,7 @@ def main():
     stem = os.path.splitext(os.path.basename(path))[0]
     for name, figure in pictures.items():
         figure.text(0.995, 0.992, caption, ha="right", va="top", fontsize=10, color="#808080")
-        figure.get_layout_engine().set(rect=(0, 0, 1, 0.965))
+        figure.get_layout_engine().set(rect=(0, 0, 1, 1 - 0.26 / figure.get_figheight()))
         target = os.path.join(directory, f"{stem}-{name}.{kind}")
         draft = f"{target}.part"
         figure.savefig(draft, format=kind)
