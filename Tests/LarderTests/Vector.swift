@@ -3,7 +3,7 @@ import Foundation
 import Larder
 import LarderTestSupport
 
-/// One line of the test vectors that all languages share. Tests/Library/vectors.py describes the
+/// One line of the test vectors that all languages share. Tests/CLibrary/vectors.py describes the
 /// format.
 struct Vector {
   struct Step: CustomStringConvertible {

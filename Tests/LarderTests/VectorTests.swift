@@ -5,7 +5,7 @@ import LarderTestSupport
 import Testing
 
 /// The Swift cache and the model of these tests agree with the vectors that also test the C library
-/// and its Python binding (Tests/Library).
+/// and its Python binding (Tests/CLibrary).
 @Suite("Shared vectors")
 struct VectorTests {
   static let path = ProcessInfo.processInfo.environment["LARDER_VECTORS"]

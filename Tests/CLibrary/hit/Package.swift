@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// The inlined Swift path of Tests/Library/hit/run. Without jemalloc, like the C library.
+// The inlined Swift path of Tests/CLibrary/hit/run. Without jemalloc, like the C library.
 let package = Package(
   name: "hit",
   platforms: [.macOS(.v15)],
