@@ -82,11 +82,6 @@ extension Cache {
   /// Evicts at most `most` entries, and no more than there are now. Entries that others insert
   /// meanwhile are for their own insertions to evict.
   func trim(_ count: UInt64, _ cost: UInt64, atMost most: UInt64 = .max) {
-    expire {
-      self.count <= count && totalCost <= cost
-        && (countLimit == 0 || self.count <= countLimit)
-        && (totalCostLimit == 0 || totalCost <= totalCostLimit)
-    }
     let lane = lrd_lane_attach(core)
     var allowance = Swift.min(lrd_cache_count(core), most)
     var done = false

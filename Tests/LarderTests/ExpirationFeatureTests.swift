@@ -113,10 +113,10 @@ struct ExpirationFeatureTests {
     #expect((0..<20).allSatisfy { cache.survivingValue(forKey: $0) == nil })
   }
 
-  @Test("Trims take what has expired first", arguments: [0, 1, 2, 3, 4])
-  func trims(way: Int) {
+  @Test("Trims take what has expired first", arguments: [0, 1, 2, 3, 4], [1, 4])
+  func trims(way: Int, shards: Int) {
     let cache = Numbers(
-      policy: .lru, expiration: .afterWrite(.seconds(10)),
+      policy: .lru, shards: shards, expiration: .afterWrite(.seconds(10)),
       options: .init(remembersAge: true, clock: .manual(clock)))
     for key in 0..<10 { cache.insert(key, forKey: key, cost: 1, expiresAfter: .seconds(60)) }
     for key in 10..<20 { cache.insert(key, forKey: key, cost: 1) }

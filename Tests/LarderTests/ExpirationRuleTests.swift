@@ -145,17 +145,26 @@ struct ExpirationRuleTests {
     #expect(cache.removeExpired() <= 4_000 && cache.isEmpty)
   }
 
-  @Test("What has expired in a shard goes before anything else there when room is needed")
-  func expiredFirst() {
+  @Test("What has expired goes before anything else when room is needed", arguments: [1, 4, 64])
+  func expiredFirst(shards: Int) {
     let cache = Cache<Int, Int>(
-      countLimit: 100, policy: .lru, shards: 1, expiration: .afterWrite(.seconds(10)),
-      options: .init(clock: .manual(clock)))
-    for key in 0..<50 { cache.insert(key, forKey: key, expiresAfter: .seconds(60)) }
-    for key in 50..<100 { cache[key] = key }
+      countLimit: 1_000, totalCostLimit: 1_000, policy: .lru, shards: shards,
+      expiration: .afterWrite(.seconds(10)), options: .init(clock: .manual(clock)))
+    for key in 0..<500 { cache.insert(key, forKey: key, expiresAfter: .seconds(60)) }
+    for key in 500..<1_000 { cache[key] = key }
+    // In whatever shard it is: no key of these is where all expired ones are.
     clock.advance(by: .seconds(10))
-    for key in 100..<150 { cache[key] = key }
-    #expect(cache.statistics.evictions == 0 && cache.statistics.expirations == 50)
-    #expect(Set(cache.keys) == Set(0..<50).union(100..<150))
+    for key in 1_000..<1_300 { cache[key] = key }
+    // Replacements that need room, too.
+    for key in 0..<100 { cache.insert(key, forKey: key, cost: 3, expiresAfter: .seconds(60)) }
+    #expect(cache.statistics.evictions == 0 && cache.statistics.expirations == 500)
+    #expect(Set(cache.keys) == Set(0..<500).union(1_000..<1_300))
+    // Nothing has expired any more, by this rule. By another one something has.
+    cache.insert(0, forKey: 1_300)
+    #expect(cache.statistics.evictions == 1)
+    cache.expiration = .afterWrite(.zero)
+    cache.insert(0, forKey: 1_301, expiresAfter: .seconds(60))
+    #expect(cache.statistics.evictions == 1 && cache.contains(1_301))
     cache.checkInvariants()
   }
 }

@@ -22,6 +22,9 @@
  *   parity          mixes two rules sets a deadline that is right by one of them, or earlier
  *   expiration      admin lock
  *   rule_changes    true while a thread changes the rule; acquire to take, release to give
+ *   barren          the tick until which nothing in the cache can have expired that was not removed;
+ *                   0 if that is not known (relaxed). A tick that is too late for a moment delays a
+ *                   removal: see lrd_expire.h
  *   steal_hand      the shard to look for victims in next (relaxed): any value will do
  *   older, link     the list of all caches, as in lrd_process.h; guard: that list's lock
  *   answer          see lrd_answer.h; guard: `admin`
@@ -111,6 +114,7 @@ typedef struct lrd_cache {
   _Atomic(uint64_t) parity; // and parity
   lrd_expiration expiration;
   _Atomic(bool) rule_changes;
+  _Atomic(uint64_t) barren;
 
   _Alignas(LRD_LINE_PAIR) lrd_pool pool;
   lrd_budget budget;

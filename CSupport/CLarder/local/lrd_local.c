@@ -95,8 +95,8 @@ void lrd_local_trim(lrd_local *local, uint64_t count_bound, uint64_t cost_bound,
                     lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shortage shortage;
   while ((shortage = excess(local, count_bound, cost_bound)) != LRD_ROOM) {
-    bool found =
-        lrd_evict_locked(&local->cache, &local->shard, NULL, LRD_REMOVED_TRIM, shortage, removed);
+    bool found = lrd_evict_living_locked(&local->cache, &local->shard, NULL, LRD_REMOVED_TRIM,
+                                         shortage, removed);
     if (!found) return;
   }
 }

@@ -113,7 +113,8 @@ static bool make_room(lrd_local *local, lrd_entry *_Nullable old, uint64_t hash,
       evicted = 0;
     }
     // Without any other entry there is room: the new one alone is within the limits.
-    bool found = lrd_evict_locked(&local->cache, shard, old, LRD_REMOVED_LIMIT, shortage, removed);
+    bool found =
+        lrd_evict_living_locked(&local->cache, shard, old, LRD_REMOVED_LIMIT, shortage, removed);
     LRD_ASSERT(found);
     if (!found) return false;
   }

@@ -35,23 +35,20 @@ static int kind_of(uint8_t reason, lrd_shortage shortage) {
   return shortage == LRD_COUNT_SHORT ? LRD_EVICTED_BY_COUNT : LRD_EVICTED_BY_COST;
 }
 
-bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
-                      lrd_shortage shortage, lrd_chain *victims) {
-  if (LRD_UNLIKELY(shard->timer)) {
-    uint32_t before = victims->count;
-    // A bounded number of tries, although the wheel may have a lot to move. On a clock that stands
-    // still nothing else would look for what expires at this very moment.
-    bool exact = shard->timer->clock;
-    for (int i = 0; i < 16 && lrd_expire_some_locked(shard, 1, spared, exact, victims); i++) {
-      if (victims->count != before) return true;
-    }
-  }
+bool lrd_evict_living_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
+                             lrd_shortage shortage, lrd_chain *victims) {
   bool wants_cost = shortage == LRD_COST_SHORT && cache->policy->pass;
   lrd_entry *victim = choose_locked(cache, shard, spared, wants_cost);
   if (!victim) return false;
   lrd_shard_unlink_locked(shard, victim, reason, victims);
   shard->counters.evictions[kind_of(reason, shortage)]++;
   return true;
+}
+
+bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
+                      lrd_shortage shortage, lrd_chain *victims) {
+  if (LRD_UNLIKELY(shard->timer) && lrd_expire_one_locked(shard, spared, victims)) return true;
+  return lrd_evict_living_locked(cache, shard, spared, reason, shortage, victims);
 }
 
 void lrd_evict_adjust(lrd_cache *cache) {

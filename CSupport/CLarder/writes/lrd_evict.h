@@ -22,6 +22,11 @@ LRD_INLINE bool lrd_evict_is_far_locked(const lrd_shard *shard) LRD_REQUIRES(sha
 /// Evicts one entry other than `spared` because of `shortage`; its state becomes `reason`. False
 /// when no entry of the shard would help. If the policy names `spared`, it is displaced: the entry
 /// that replaces it then enters the order as a new one.
+bool lrd_evict_living_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *_Nullable spared,
+                             uint8_t reason, lrd_shortage shortage, lrd_chain *victims)
+    LRD_REQUIRES(shard->lock);
+
+/// The same, but removes an entry of the shard that has expired if it finds one.
 bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *_Nullable spared,
                       uint8_t reason, lrd_shortage shortage, lrd_chain *victims)
     LRD_REQUIRES(shard->lock);

@@ -5,6 +5,8 @@
 
 /// Entries removed under one lock by a call that removes all, and steps of the wheel for each.
 enum { expirations_per_lock = 32, steps_per_expiration = 8 };
+/// Entries removed from one shard to make room, and tries to find one in the shard that needs it.
+enum { expirations_per_seek = 4, tries_for_one = 16 };
 
 void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed) {
   lrd_shard_unlink_locked(shard, entry, LRD_REMOVED_EXPIRED, removed);
@@ -30,17 +32,57 @@ bool lrd_expire_some_locked(lrd_shard *shard, uint32_t most, const lrd_entry *sp
   return any;
 }
 
+bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *spared, lrd_chain *removed) {
+  uint32_t before = removed->count;
+  // A bounded number of tries, although the wheel may have a lot to move. On a clock that stands
+  // still nothing else would look for what expires at this very moment.
+  bool exact = shard->timer->clock;
+  for (int i = 0; i < tries_for_one; i++) {
+    if (!lrd_expire_some_locked(shard, 1, spared, exact, removed)) return false;
+    if (removed->count != before) return true;
+  }
+  return false;
+}
+
+bool lrd_expire_may_find(const lrd_cache *cache) {
+  return lrd_tick_at(lrd_now(cache->clock)) >= LRD_LOAD(&cache->barren);
+}
+
+/// Removes up to `most` entries from a shard. True when there may be more.
+static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t most, bool exact,
+                   lrd_garbage *garbage, uint64_t *removed) {
+  lrd_chain expired = {0};
+  lrd_shard_enter(cache, lane, shard);
+  bool more = lrd_expire_some_locked(shard, most, NULL, exact, &expired);
+  *removed += expired.count;
+  lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
+  lrd_garbage_add_locked(cache, shard, garbage, &expired);
+  garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
+  lrd_shard_leave(cache, shard);
+  return more;
+}
+
+bool lrd_expire_seek(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
+  bool exact = cache->clock, more = false;
+  uint64_t tick = lrd_tick_at(lrd_now(cache->clock)), removed = 0;
+  // Where the last one found something there may be more.
+  uint32_t hand = LRD_LOAD(&cache->steal_hand);
+  for (uint32_t i = 0; i <= cache->shard_mask; i++) {
+    lrd_shard *shard = &cache->shards[(hand + i) & cache->shard_mask];
+    more |= expire(cache, lane, shard, expirations_per_seek, exact, garbage, &removed);
+    if (!removed) continue;
+    LRD_STORE(&cache->steal_hand, hand + i);
+    return true;
+  }
+  uint64_t turn = (tick >> LRD_TURN_SHIFT) << LRD_TURN_SHIFT;
+  if (!more) LRD_STORE(&cache->barren, exact ? tick + 1 : turn + (1 << LRD_TURN_SHIFT));
+  return more;
+}
+
 bool lrd_expire_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint64_t *removed) {
   if (!lrd_cache_is_timed(cache)) return true;
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
-    lrd_chain expired = {0};
-    lrd_shard_enter(cache, lane, shard);
-    bool more = lrd_expire_some_locked(shard, expirations_per_lock, NULL, true, &expired);
-    *removed += expired.count;
-    lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
-    lrd_garbage_add_locked(cache, shard, garbage, &expired);
-    garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
-    lrd_shard_leave(cache, shard);
+    bool more = expire(cache, lane, shard, expirations_per_lock, true, garbage, removed);
     if (more) return false;
   }
   return true;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_expire.h — removes what has expired, a few entries at a time. */
+/* lrd_expire.h — removes what has expired, a few entries at a time.
+ *
+ * WHERE ROOM IS NEEDED, what has expired goes before what lives, in whatever shard it is. A shard
+ * that has nothing to offer therefore looks in the others. That takes a lock of each, so the cache
+ * remembers when it was last in vain, in `barren`: until the wheel turns, nothing else expires. A
+ * change of the rule makes it forget. An insertion looks at a bounded number of entries: it may find
+ * as many in the way whose deadlines have moved, and then it evicts what lives. */
 #pragma once
 
 #include "lrd_timing.h"
@@ -15,5 +21,16 @@ void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed)
 /// has removed or moved any, so that there may be more.
 bool lrd_expire_some_locked(lrd_shard *shard, uint32_t most, const lrd_entry *_Nullable spared,
                             bool exact, lrd_chain *removed) LRD_REQUIRES(shard->lock);
+
+/// Does so with one entry of a shard with a timer, to make room. False if it has found none.
+bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *_Nullable spared, lrd_chain *removed)
+    LRD_REQUIRES(shard->lock);
+
+/// True when any shard may have something that has expired.
+bool lrd_expire_may_find(const lrd_cache *cache);
+
+/// Removes a few entries that have expired from the first shard that has any, and gives their room
+/// back. False when no shard has. No lock is held.
+bool lrd_expire_seek(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 
 #pragma clang assume_nonnull end

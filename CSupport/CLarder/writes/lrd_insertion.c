@@ -10,8 +10,9 @@
  *           evicted and return AGAIN. Otherwise note a hit on the old entry, once. Where hits move
  *           entries, it is then the last victim.
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
- *           What has expired goes first. Without another victim the old entry goes, or room is taken
- *           from another shard. After that, or many victims, unlock and return AGAIN.
+ *           What has expired goes first: if the shard has none, unlock, look in the other shards, and
+ *           return AGAIN. Without another victim the old entry goes, or room is taken from another
+ *           shard. After that, or many victims, unlock and return AGAIN.
  *   Step 5. Publish the entry, in place of the old one if there is one.
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"
@@ -20,7 +21,7 @@
 #include "lrd_expire.h"
 #include "lrd_growth.h"
 
-enum { evictions_per_lock = 32, expirations_per_insertion = 4 };
+enum { evictions_per_lock = 32, expirations_per_insertion = 4, seeks_per_insertion = 16 };
 
 void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
   const lrd_policy *policy = cache->policy;
@@ -124,6 +125,20 @@ static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertio
   lrd_yield();
 }
 
+/// Step 4. Takes one entry out. False if no other one would help; or if something may have expired
+/// in another shard, which goes before what lives here: then the insertion `seeks`.
+static bool take_out_locked(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
+                            lrd_entry *old, lrd_shortage shortage, lrd_chain *unlinked)
+    LRD_REQUIRES(shard->lock) {
+  if (LRD_UNLIKELY(shard->timer)) {
+    if (lrd_expire_one_locked(shard, old, unlinked)) return true;
+    bool others = cache->shard_mask && insertion->sought < seeks_per_insertion;
+    insertion->seeks = others && lrd_expire_may_find(cache);
+    if (insertion->seeks) return false;
+  }
+  return lrd_evict_living_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, unlinked);
+}
+
 /// Step 4, when the victims are not enough: gives their room back, so that the next round has it.
 /// `exhausted`: the shard has no other victim that would help.
 static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
@@ -142,6 +157,11 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   }
   give_up_locked(cache, shard, insertion, victims);
   lrd_shard_leave(cache, shard);
+  if (insertion->seeks) {
+    insertion->seeks = false;
+    insertion->sought++;
+    lrd_expire_seek(cache, lane, &insertion->garbage);
+  }
   if (exhausted && !gives_way) steal_room(cache, lane, insertion, shortage);
   return LRD_AGAIN;
 }
@@ -208,8 +228,9 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
                                          lrd_entry_cost(entry))) != LRD_ROOM) {
     // Leaves half the range for the next cost, so that the sum cannot overflow.
     bool many = unlinked.count == evictions_per_lock || freed_cost > INT64_MAX;
-    if (many || !lrd_evict_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, &unlinked)) {
-      return end_round(cache, lane, shard, insertion, old, &unlinked, shortage, !many);
+    if (many || !take_out_locked(cache, shard, insertion, old, shortage, &unlinked)) {
+      bool exhausted = !many && !insertion->seeks;
+      return end_round(cache, lane, shard, insertion, old, &unlinked, shortage, exhausted);
     }
     freed++;
     freed_cost += lrd_entry_cost(unlinked.tail);

@@ -159,7 +159,8 @@ void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
   uint64_t at_once = cache->shard_mask ? 4 : evictions_per_lock;
   // A shard that gave nothing waits until the others give nothing either: then nothing is passed
   // over any more, and then there is nothing.
-  uint64_t tired = 0, passes = relief->passes, all = UINT64_MAX >> (63 - cache->shard_mask);
+  // Nobody gives what lives before all were found to have nothing that has expired.
+  uint64_t tired = 0, barren = 0, passes = relief->passes, all = UINT64_MAX >> (63 - cache->shard_mask);
   uint32_t busy = 0;
   uint64_t due = lrd_clock() + lrd_relief_pause(0);
   for (uint32_t hand = 0;; hand++) {
@@ -179,11 +180,13 @@ void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
     yield yield = {0};
     expire_locked(cache, shard, &yield);
     // Otherwise the allowance may be used up.
-    if (!yield.expired.count) {
+    if (!yield.expired.count) barren |= (uint64_t)1 << i;
+    bool gives = !yield.expired.count && barren == all;
+    if (gives) {
       uint64_t wanted = at_once < relief->allowance ? at_once : relief->allowance;
       evict_some_locked(cache, shard, relief, wanted, &yield);
     }
-    if (!yield.victims.count && !yield.expired.count) tired |= (uint64_t)1 << i;
+    if (gives && !yield.victims.count) tired |= (uint64_t)1 << i;
     leave(cache, shard, relief, &yield, moment);
     give_back(&due);
   }

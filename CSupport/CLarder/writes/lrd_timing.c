@@ -143,6 +143,7 @@ bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     followed &= follow(cache, shard, &rule, &slice);
   }
+  LRD_STORE(&cache->barren, 0);
   atomic_store_explicit(&cache->rule_changes, false, memory_order_release);
   lrd_free(slice.entries, slice.room * sizeof *slice.entries, _Alignof(lrd_entry *));
   lrd_request_visit(&cache->request);

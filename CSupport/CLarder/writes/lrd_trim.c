@@ -2,6 +2,7 @@
 #include "lrd_trim.h"
 
 #include "lrd_evict.h"
+#include "lrd_expire.h"
 #include "lrd_growth.h"
 
 /// Entries evicted under one lock at most.
@@ -22,6 +23,11 @@ bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint6
                    uint64_t cost_bound, uint64_t *allowance) {
   lrd_amount bounds = {count_bound, cost_bound};
   uint32_t idle = 0;
+  // What has expired goes first, in whatever shard it is.
+  while (lrd_cache_is_timed(cache) && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM &&
+         lrd_expire_may_find(cache) && lrd_expire_seek(cache, lane, garbage)) {
+    if (lrd_garbage_is_due(garbage)) return false;
+  }
   while (*allowance && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM) {
     uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
     lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
