@@ -31,6 +31,20 @@ uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses) 
   return chosen;
 }
 
+double lrdt_miss_of_held(uint32_t current, uint32_t number) {
+  lrd_advisor *advisor = lrd_advisor_create(1);
+  lrd_advisor_propose(advisor, 256, true);
+  lrd_advisor_adjust(advisor);
+  atomic_store_explicit(&advisor->current, current, memory_order_relaxed);
+  lrd_probe store = {.mixed = lrd_hash_mix(1 << 16), .heard = LRD_HEARD_STORE};
+  lrd_probe miss = {.mixed = store.mixed, .heard = LRD_HEARD_MISS};
+  lrd_advisor_advance(advisor, &store, LRD_EXPERTS);
+  lrd_advisor_advance(advisor, &miss, LRD_EXPERTS);
+  double misses = advisor->misses[number];
+  lrd_advisor_destroy(advisor);
+  return misses;
+}
+
 uint32_t lrdt_current_expert(lrd_cache *cache) {
   return lrd_advisor_current(cache->shared);
 }

@@ -83,6 +83,14 @@ struct AdvisorTests {
     #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS))) == 2)
   }
 
+  @Test("A miss that no shadow had counts a quarter against the current expert", arguments: experts)
+  func missOfHeld(current: Int) {
+    for number in Self.experts {
+      let misses = lrdt_miss_of_held(UInt32(current), UInt32(number))
+      #expect(misses == (number == current ? 0.25 : 0))
+    }
+  }
+
   @Test("The cache comes near to the best expert of each trace", arguments: [1, 2])
   func nearTheBest(shards: Int) {
     for (name, keys) in SyntheticTraces.all {

@@ -18,6 +18,10 @@ void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
 /// `current` when the shadows have missed so often.
 uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses);
 
+/// The misses that expert `number` is charged with after the cache, which follows `current`, has
+/// missed a key that all shadows hold.
+double lrdt_miss_of_held(uint32_t current, uint32_t number);
+
 /// The expert that a cache of the adaptive policy follows now.
 uint32_t lrdt_current_expert(lrd_cache *cache);
 

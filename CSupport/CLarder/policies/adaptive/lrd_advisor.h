@@ -19,6 +19,11 @@
  * miss of the real cache that no shadow had counts as a miss of all. A cache in a bad state thus
  * reaches a decision even when all shadows are well.
  *
+ * THE CACHE ITSELF may do worse than the shadow of the current expert, which has followed that expert
+ * from the start: a main queue full of what nobody asks for any more empties slowly under an expert
+ * whose small queue is tiny. A miss that this shadow did not have therefore counts a quarter against
+ * the expert, and another one is tried in the end.
+ *
  * GHOSTS prove a key only if somebody asked for it. Where no miss has been followed by a store yet,
  * keys stored again prove nothing, in the cache as in the shadows.
  *
