@@ -109,12 +109,15 @@ struct Relief: Command {
     for subject in subjects {
       let middle = { (part: (ReliefReply) -> Double) in median(subject.replies.map(part)) }
       let times = subject.curves.map { $0.percentiles([0.999])[0] }
+      let shown: [String] = zip(times, subject.curves).map { time, curve in
+        curve.total > 0 ? fixed(time, 0) : "no reads"
+      }
       let memory = [middle(\.full), middle(\.needed), middle(\.atOnce), middle(\.left)]
       let share = middle { $0.left / $0.needed }
       table.add(
         [String(subject.valueBytes), subject.hot] + memory.map { fixed($0 / 1e6, 1) }
           + [fixed(share, 2), fixed(middle(\.nanoseconds) / 1e6, 1)]
-          + times.map { fixed($0, 0) } + [fixed(times[1] / times[0], 2)])
+          + shown + [subject.curves[1].total > 0 ? fixed(times[1] / times[0], 2) : ""])
       var row = Row(workload: "relief, \(subject.hot)", implementation: "larder")
       row.entries = (bytes << 20) / (subject.valueBytes + Self.entryBytes)
       row.operations = Int(subject.curves[1].total)
