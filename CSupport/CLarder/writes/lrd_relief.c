@@ -160,7 +160,8 @@ void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
   // A shard that gave nothing waits until the others give nothing either: then nothing is passed
   // over any more, and then there is nothing.
   // Nobody gives what lives before all were found to have nothing that has expired.
-  uint64_t tired = 0, barren = 0, passes = relief->passes, all = UINT64_MAX >> (63 - cache->shard_mask);
+  uint64_t tired = 0, barren = 0, passes = relief->passes,
+           all = UINT64_MAX >> (63 - cache->shard_mask);
   uint32_t busy = 0;
   uint64_t due = lrd_clock() + lrd_relief_pause(0);
   for (uint32_t hand = 0;; hand++) {
