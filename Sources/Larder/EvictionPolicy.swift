@@ -127,7 +127,7 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
 
   /// Whichever rule would have missed least recently. The default.
   ///
-  /// Seven rules, between FIFO queues, frequency admission and CLOCK, run over a small sample of
+  /// Seven rules, between FIFO queues and CLOCK, run over a small sample of
   /// the keys, and the cache follows the best of them. <doc:TheAdaptivePolicy> tells how, and when
   /// not to use it. There is no order to rely on. Hits count in the entry, up to 15. One eviction
   /// looks at no more than 64 entries. As long as nothing shows

@@ -72,14 +72,14 @@ struct AdvisorTests {
       #expect(chosen == from || chosen == to)
       return chosen == to
     }
-    // Between 1 and 97 percent: 0.96 x 0.4 up, 0.96 x 0.3 down.
-    #expect(!turns(0, 4, saving: 0.37) && turns(0, 4, saving: 0.40))
-    #expect(!turns(4, 0, saving: 0.28) && turns(4, 0, saving: 0.30))
-    // Between 1 and 3 percent, where keys must be met twice: 0.1 more in either direction.
+    // Any change: 0.1. Between 1 and 97 percent: 0.96 x 0.4 up, 0.96 x 0.3 down.
+    #expect(!turns(0, 4, saving: 0.47) && turns(0, 4, saving: 0.50))
+    #expect(!turns(4, 0, saving: 0.38) && turns(4, 0, saving: 0.40))
+    // Between 1 and 3 percent.
     #expect(!turns(0, 5, saving: 0.10) && turns(0, 5, saving: 0.12))
     #expect(!turns(5, 0, saving: 0.10) && turns(5, 0, saving: 0.12))
     // CLOCK is the farthest.
-    #expect(!turns(0, 6, saving: 0.39) && turns(0, 6, saving: 0.40))
+    #expect(!turns(0, 6, saving: 0.49) && turns(0, 6, saving: 0.50))
     #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS))) == 2)
   }
 
@@ -95,14 +95,15 @@ struct AdvisorTests {
   func nearTheBest(shards: Int) {
     for (name, keys) in SyntheticTraces.all {
       let best = Self.experts.map { Self.misses($0, 300, keys) }.min()!
-      // So few keys are sampled here that chance misleads the advisor in one sample of ten.
+      // So few keys are sampled here that chance misleads the advisor in one sample of ten. A zigzag
+      // makes rules take turns in being best.
       let lost = (0..<5).map { (number: UInt64) in
         let cache = Cache<Int, Int>(
           countLimit: 300, policy: .adaptive, shards: shards, options: .repeatable(number))
         for key in keys where cache[key] == nil { cache[key] = key }
         return Double(cache.statistics.misses - best) / Double(keys.count)
       }
-      #expect(lost.sorted()[2] < 0.06 + 0.04 * Double(shards), "\(name): \(lost) more than at best")
+      #expect(lost.sorted()[2] < 0.1 + 0.05 * Double(shards), "\(name): \(lost) more than at best")
     }
   }
 

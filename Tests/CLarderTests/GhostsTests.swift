@@ -22,9 +22,8 @@ struct GhostsTests {
 
     deinit { slots.deallocate() }
 
-    func recall(_ key: UInt64, life: UInt32, keep: Bool = false) -> lrd_recall {
-      lrd_ghosts_recall(
-        &ghosts, lrd_hash_mix(key << 16), life * UInt32(LRD_EXPERT_EPOCHS), keep)
+    func recall(_ key: UInt64, life: UInt32) -> Bool {
+      lrd_ghosts_recall(&ghosts, lrd_hash_mix(key << 16), life * UInt32(LRD_EXPERT_EPOCHS))
     }
 
     func add(_ key: UInt64, weight: UInt64 = 1) {
@@ -36,13 +35,13 @@ struct GhostsTests {
   func life(life: UInt32) {
     let memory = Memory(capacity: 1_000, life: 3)
     for key in 0..<UInt64(life) * 1_000 { memory.add(key) }
-    let young = (0..<UInt64(life) * 1_000).count { memory.recall($0, life: life) == LRD_ONCE }
+    let young = (0..<UInt64(life) * 1_000).count { memory.recall($0, life: life) }
     // Buckets overflow when the table is full; otherwise next to nothing is lost.
     #expect(young >= Int(life) * (life == 3 ? 830 : 950))
-    #expect((0..<UInt64(life) * 1_000).allSatisfy { memory.recall($0, life: 3) == LRD_UNKNOWN })
+    #expect((0..<UInt64(life) * 1_000).allSatisfy { !memory.recall($0, life: 3) })
     for key in 10_000..<11_000 { memory.add(UInt64(key)) }
     for key in 11_000..<UInt64(11_300 + life * 1_000) { memory.add(key) }
-    let old = (10_000..<11_000).count { memory.recall(UInt64($0), life: life) != LRD_UNKNOWN }
+    let old = (10_000..<11_000).count { memory.recall(UInt64($0), life: life) }
     #expect(old < 80 * Int(life) + 20, "older than its life: at most what the last epoch blurs")
   }
 
@@ -53,9 +52,9 @@ struct GhostsTests {
     for key in 0..<UInt64(20) * 100 {
       memory.add(1_000 + key)
       if key < 500 || key % 7 != 0 { continue }
-      // 100 lookups of dead keys, each taken for another one in 250.
-      let returned = (0..<UInt64(100)).count { memory.recall($0, life: 3) != LRD_UNKNOWN }
-      #expect(returned <= 8, "after \(key)")
+      // 100 lookups of dead keys, each taken for another one in 500.
+      let returned = (0..<UInt64(100)).count { memory.recall($0, life: 3) }
+      #expect(returned <= 6, "after \(key)")
     }
   }
 
@@ -64,21 +63,9 @@ struct GhostsTests {
     let memory = Memory(capacity: 10_000, life: 3)
     for key in 0..<UInt64(40_000) { memory.add(key) }
     let found = (0..<UInt64(100_000)).count {
-      memory.recall(1_000_000 + $0, life: 3, keep: false) != LRD_UNKNOWN
+      memory.recall(1_000_000 + $0, life: 3)
     }
-    #expect(found < 600)
-  }
-
-  @Test("A key kept is met the next time, also after it was evicted again")
-  func met() {
-    let memory = Memory(capacity: 100, life: 3)
-    memory.add(7)
-    #expect(memory.recall(7, life: 3, keep: true) == LRD_ONCE)
-    memory.add(7)
-    #expect(memory.recall(7, life: 3, keep: true) == LRD_MET)
-    #expect(memory.recall(7, life: 3, keep: true) == LRD_UNKNOWN)
-    memory.add(7)
-    #expect(memory.recall(7, life: 3, keep: false) == LRD_ONCE)
+    #expect(found < 300)
   }
 
   @Test("Heavy ghosts age the others, but none by more than an epoch")
@@ -87,14 +74,14 @@ struct GhostsTests {
     // An epoch is a weight of 100, and a life of 1 is four epochs.
     memory.add(7)
     for key in 10..<UInt64(14) { memory.add(key, weight: 100) }
-    #expect(memory.recall(7, life: 1) == LRD_ONCE)
+    #expect(memory.recall(7, life: 1))
     memory.add(7)
     for key in 20..<UInt64(25) { memory.add(key, weight: 100) }
-    #expect(memory.recall(7, life: 1) == LRD_UNKNOWN)
+    #expect(!memory.recall(7, life: 1))
     for count in UInt64(1)...4 {
       memory.add(7)
       for key in 30..<30 + count { memory.add(key, weight: 1 << 40) }
-      #expect(memory.recall(7, life: 1) == LRD_ONCE, "\(count) heavy ones")
+      #expect(memory.recall(7, life: 1), "\(count) heavy ones")
     }
   }
 
@@ -102,10 +89,10 @@ struct GhostsTests {
   func nothing() {
     var ghosts = lrd_ghosts()
     lrd_ghosts_add(&ghosts, 5, 1)
-    #expect(lrd_ghosts_recall(&ghosts, 5, 12, false) == LRD_UNKNOWN)
+    #expect(!lrd_ghosts_recall(&ghosts, 5, 12))
     lrd_ghosts_open(&ghosts, nil, 0, 0)
     lrd_ghosts_add(&ghosts, 5, 1)
-    #expect(lrd_ghosts_recall(&ghosts, 5, 12, true) == LRD_UNKNOWN)
+    #expect(!lrd_ghosts_recall(&ghosts, 5, 12))
   }
 }
 

@@ -130,6 +130,31 @@ struct SafeByDefaultTests {
     }
   }
 
+  @Test("A handful keeps what was stored just before", arguments: [2, 3, 4, 5, 8, 20, 50])
+  func tinyStoresThenReads(limit: Int) {
+    var pair = Pair(limit)
+    for round in 0..<2 {
+      for step in 0..<10 * limit {
+        pair.store(1_000 * round + step)
+        if step > 0 { pair.look(1_000 * round + step - 1) }
+      }
+      #expect(pair.part() >= 1)
+      pair.adaptive.removeAll()
+      pair.lru.removeAll()
+    }
+  }
+
+  @Test("A handful keeps what was read last", arguments: 2...10)
+  func tinyReads(limit: Int) {
+    for _ in 0..<20 {
+      let cache = Cache<Int, Int>(countLimit: limit)
+      for key in 0..<limit { cache[key] = key }
+      #expect(cache[0] == 0)
+      cache[limit] = limit
+      #expect(cache.keys.sorted() == [0] + Array(2...limit))
+    }
+  }
+
   @Test("A scan leaves a hot set that fits", arguments: [0, 1_000], [1, 9])
   func scan(others: Int, rounds: Int) {
     let cache = Cache<Int, Int>(countLimit: 1_000, options: .repeatable())

@@ -11,9 +11,8 @@ void lrd_ghosts_end_epoch(lrd_ghosts *ghosts) {
   ghosts->epoch = (ghosts->epoch + 1) % LRD_GHOSTS_EPOCHS;
 }
 
-lrd_recall lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark,
-                               uint32_t life, bool keep) {
-  bool alive = false, met = false;
+bool lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark, uint32_t life) {
+  bool alive = false;
   uint32_t kept = 0;
   // A key that was evicted again has two ghosts. Chance may give it others.
   for (uint32_t i = 0; i < LRD_GHOSTS_BUCKET; i++) {
@@ -21,12 +20,10 @@ lrd_recall lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint1
     bool same = (slot & LRD_GHOSTS_MARK_MASK << LRD_GHOSTS_MARK_SHIFT) == mark;
     uint32_t age = (ghosts->epoch - slot) % LRD_GHOSTS_EPOCHS;
     alive |= same && age <= life;
-    met |= same && (slot & LRD_GHOSTS_MET) && age <= LRD_GHOSTS_OLDEST;
     if (!same) bucket[kept++] = slot;
   }
   memset(&bucket[kept], 0, (LRD_GHOSTS_BUCKET - kept) * sizeof *bucket);
-  if (alive && !met && keep) lrd_ghosts_push(ghosts, bucket, mark | LRD_GHOSTS_MET);
-  return !alive ? LRD_UNKNOWN : met ? LRD_MET : LRD_ONCE;
+  return alive;
 }
 
 /// Clears the dead ghosts of the next bucket.
@@ -89,7 +86,7 @@ void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry 
 
 bool lrd_ghosts_take(lrd_ghosts *ghosts, const lrd_order *order, const lrd_entry *entry) {
   uint64_t mixed = lrd_entry_mixed_hash(entry);
-  if (lrd_ghosts_recall(ghosts, mixed, ghosts->life, false) == LRD_UNKNOWN) return false;
+  if (!lrd_ghosts_recall(ghosts, mixed, ghosts->life)) return false;
   uint64_t weight = weight_of(order, entry);
   ghosts->filled -= weight < ghosts->filled ? weight : ghosts->filled;
   return true;

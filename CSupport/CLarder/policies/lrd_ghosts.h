@@ -2,7 +2,7 @@
 /* lrd_ghosts.h — ghosts: the keys that were evicted lately, as fingerprints of two bytes.
  *
  *   bucket   [ slot 0 | … | slot 7 ]
- *   slot     [ fingerprint:11 | met:1 | epoch:4 ]      0 when empty
+ *   slot     [ fingerprint:12 | epoch:4 ]              0 when empty
  *
  * A policy adds a ghost when it evicts an entry. When the key is missed again, the policy recalls
  * the ghost and treats the key better than a new one. The idea is from 2Q (Johnson, Shasha, VLDB
@@ -27,7 +27,7 @@
  * ROOM. Hashes choose the buckets, so some overflow while others have room. A table with as many slots
  * as ghosts loses one in seven of the oldest. A table with twice as many loses one in a hundred.
  *
- * ERRORS. A full bucket takes a foreign key for one of its own once in 250 recalls. That key then
+ * ERRORS. A full bucket takes a foreign key for one of its own once in 500 recalls. That key then
  * enters the main queue one request early. Over public traces, neither fingerprints of 27 bits nor
  * twice as many buckets change the mean miss ratio of the adaptive policy by 0.0002.
  *
@@ -44,9 +44,8 @@ enum {
   LRD_GHOSTS_BUCKET = 8,
   LRD_GHOSTS_OLDEST = 12, // the highest age, in epochs, at which a ghost may live
   LRD_GHOSTS_EPOCHS = 16, // after which the number of an epoch is used again
-  LRD_GHOSTS_MET = 16,    // the bit of a slot
-  LRD_GHOSTS_MARK_SHIFT = 5,
-  LRD_GHOSTS_MARK_MASK = 0x7ff,
+  LRD_GHOSTS_MARK_SHIFT = 4,
+  LRD_GHOSTS_MARK_MASK = 0xfff,
 };
 
 typedef struct lrd_ghosts {
@@ -58,12 +57,6 @@ typedef struct lrd_ghosts {
   uint32_t epoch;   // the number of the current epoch, modulo 16
   uint32_t life;    // of ghosts added by lrd_ghosts_add_entry(), in epochs
 } lrd_ghosts;
-
-typedef enum lrd_recall {
-  LRD_UNKNOWN, // no ghost, or none young enough
-  LRD_ONCE,    // missed for the first time since the eviction
-  LRD_MET,     // missed before, and kept out of the main queue then
-} lrd_recall;
 
 /// The number of buckets with a slot for each of `ghosts`.
 static inline uint32_t lrd_ghosts_buckets(uint64_t ghosts) {
@@ -139,14 +132,11 @@ LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t mixed, uint64_t weig
 }
 
 /// lrd_ghosts_recall() for a bucket in which the key may be.
-lrd_recall lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark,
-                               uint32_t life, bool keep);
+bool lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark, uint32_t life);
 
-/// Looks for the ghost of a missed key, at most `life` epochs old, and takes it out. With `keep` a
-/// ghost found for the first time stays instead: it is young again, and met.
-LRD_INLINE lrd_recall lrd_ghosts_recall(const lrd_ghosts *ghosts, uint64_t mixed, uint32_t life,
-                                        bool keep) {
-  if (!ghosts->buckets) return LRD_UNKNOWN;
+/// Takes out the ghost of a missed key. True when it was at most `life` epochs old.
+LRD_INLINE bool lrd_ghosts_recall(const lrd_ghosts *ghosts, uint64_t mixed, uint32_t life) {
+  if (!ghosts->buckets) return false;
   uint16_t *bucket = lrd_ghosts_bucket(ghosts, mixed);
   uint16_t mark = lrd_ghosts_mark(mixed);
   lrd_ghosts_slots marks =
@@ -154,8 +144,8 @@ LRD_INLINE lrd_recall lrd_ghosts_recall(const lrd_ghosts *ghosts, uint64_t mixed
   lrd_ghosts_slots equal = (lrd_ghosts_slots)(marks == lrd_ghosts_all(mark));
   uint64_t halves[2];
   memcpy(halves, &equal, sizeof equal);
-  if (LRD_LIKELY(!(halves[0] | halves[1]))) return LRD_UNKNOWN;
-  return lrd_ghosts_take_out(ghosts, bucket, mark, life, keep);
+  if (LRD_LIKELY(!(halves[0] | halves[1]))) return false;
+  return lrd_ghosts_take_out(ghosts, bucket, mark, life);
 }
 
 /* For a policy whose history is a table of ghosts and nothing else, with two slots for a ghost. */

@@ -13,7 +13,7 @@
  * THE DECISION. The advisor counts the misses of each shadow. After every 33rd of a capacity of
  * misses in the average shadow it turns to the expert that saves most against the current one,
  * after the cost of the change is subtracted. That cost is the number of entries that must be
- * fetched again. It grows with the distance that the small queue's size moves, and is a third
+ * fetched again: a tenth of all at least. It grows with the distance that the small queue's size moves, and is a third
  * higher where the small queue grows. It is less where few misses are followed by a store: there
  * the entries lost do not come back, but neither do those that a better expert would have kept. A
  * miss of the real cache that no shadow had counts as a miss of all. A cache in a bad state thus
@@ -27,9 +27,9 @@
  * GHOSTS prove a key only if somebody asked for it. Where no miss has been followed by a store yet,
  * keys stored again prove nothing, in the cache as in the shadows.
  *
- * THE BOUND. No count may exceed that of the current expert by more than a quarter of a shadow's
+ * THE BOUND. No count may exceed that of the current expert by more than half of a shadow's
  * capacity. Whatever the current expert was worth before, another is followed once it has missed
- * less by that quarter and the cost of the change, at most half a capacity more. (A cumulative sum
+ * less by that half and the cost of the change, at most half a capacity more. (A cumulative sum
  * test: Page, "Continuous Inspection Schemes", Biometrika 1954.) The cache then needs time to
  * become what the new expert would have made it. An adversary who knows the sample can mislead the
  * advisor.
@@ -141,7 +141,7 @@ static inline uint32_t lrd_advisor_current(lrd_advisor *advisor) {
 
 /// Follows the first expert again, and gives the shadows up until they are asked for again.
 static inline void lrd_advisor_forget(lrd_advisor *advisor) {
-  LRD_STORE(&advisor->current, LRD_EXPERT_FIRST);
+  LRD_STORE(&advisor->current, lrd_expert_first(LRD_LOAD(&advisor->built)));
   LRD_STORE(&advisor->wished, 0);
   LRD_STORE(&advisor->loading, false);
 }

@@ -75,8 +75,7 @@ static bool is_filling(const lrd_order *order) {
 static unsigned queue_for(lrd_order *order, uint64_t mixed) {
   const lrd_adaptive *state = order->state;
   const lrd_expert *expert = state->expert;
-  lrd_recall recall = lrd_ghosts_recall(&state->ghosts, mixed, expert->life, expert->twice);
-  bool proven = recall != LRD_UNKNOWN && (recall == LRD_MET || !expert->twice);
+  bool proven = lrd_ghosts_recall(&state->ghosts, mixed, expert->life);
   // Where nobody loads what he missed, a key stored again proves nothing.
   if (LRD_UNLIKELY(proven) && lrd_advisor_hears_loads(order->shared)) return MAIN;
   if (expert->clock) return MAIN;
@@ -174,9 +173,6 @@ static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
     lrd_adaptive_leave(order, entry, id, hits, kept);
     if (!stays) return id;
     lrd_order_move_coldest(order, (unsigned)number, MAIN, slots, entry, id);
-    // A met ghost has done its work. When the main queue evicts the entry, the key starts afresh.
-    if (number == MAIN || !expert->twice) continue;
-    lrd_ghosts_recall(&state->ghosts, lrd_entry_mixed_hash(entry), expert->life, false);
   }
 }
 

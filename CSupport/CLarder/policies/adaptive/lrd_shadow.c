@@ -21,8 +21,10 @@ static uint32_t directory_size(uint32_t capacity) {
   return size;
 }
 
+/// A ghost sees the rest of its own epoch, too.
 static uint32_t ghost_buckets(const lrd_expert *expert, uint32_t capacity) {
-  return lrd_ghosts_buckets(lrd_expert_ghosts(capacity, capacity, expert->life));
+  if (expert->clock) return 0;
+  return lrd_ghosts_buckets(lrd_expert_ghosts(capacity, capacity, expert->life + 1u));
 }
 
 size_t lrd_shadow_bytes(const lrd_expert *expert, uint32_t capacity) {
@@ -80,7 +82,7 @@ static uint32_t key_of(uint64_t mixed) {
 }
 
 static uint64_t mixed_of(uint32_t key) {
-  return (uint64_t)key << 36 | (key & 0x7ff);
+  return (uint64_t)key << 36 | (key & LRD_GHOSTS_MARK_MASK);
 }
 
 static uint16_t *chain_of(const lrd_shadow *shadow, uint32_t key) {
@@ -129,9 +131,6 @@ static void evict(lrd_shadow *shadow) {
       if (steps > 1 && !node->gone && lrd_expert_promotes(young, node->credit)) {
         node->credit = 0;
         push(shadow, &shadow->main, id);
-        if (shadow->expert->twice) {
-          lrd_ghosts_recall(&shadow->ghosts, mixed_of(node->key), shadow->expert->life, false);
-        }
         continue;
       }
       if (!node->gone) lrd_ghosts_add(&shadow->ghosts, mixed_of(node->key), 1);
@@ -181,10 +180,8 @@ void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed) {
   uint32_t key = key_of(mixed);
   bool full = shadow->used == shadow->capacity;
   if (full) evict(shadow);
-  lrd_recall recall =
-      lrd_ghosts_recall(&shadow->ghosts, mixed_of(key), expert->life, expert->twice);
+  bool proven = lrd_ghosts_recall(&shadow->ghosts, mixed_of(key), expert->life) && missed;
   bool small_full = shadow->old.count + shadow->young.count >= shadow->small_target;
-  bool proven = missed && (recall == LRD_MET || (recall == LRD_ONCE && !expert->twice));
   uint16_t id = take_node(shadow);
   uint16_t *head = chain_of(shadow, key);
   shadow->nodes[id] = (lrd_shadow_node){.key = key & 0xfffffff, .chain = *head};
