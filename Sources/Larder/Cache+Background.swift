@@ -65,7 +65,11 @@ extension Cache {
     }
 
     /// Evicts the entries stored longer ago: ``Cache/trim(toAge:file:line:)``.
-    @concurrent public func trim(toAge age: Duration) async { cache.trim(toAge: age) }
+    @concurrent public func trim(
+      toAge age: Duration, file: StaticString = #fileID, line: UInt = #line
+    ) async {
+      cache.trim(toAge: age, file: file, line: line)
+    }
 
     /// Removes the entries that have expired: ``Cache/removeExpired()``.
     @concurrent @discardableResult public func removeExpired() async -> Int {

@@ -106,14 +106,12 @@ extension Cache.Options where Value: AnyObject {
   /// ``Cache/reclaim()``.
   ///
   /// The number is rounded up to a multiple of 16, and the cache takes 8 bytes for each when it is
-  /// created. Must not be negative, nor above 2^31.
+  /// created. Must not be negative, nor above 2^31: the creation of the cache traps.
   ///
   /// - Complexity: Every insertion and removal takes two more locks, every eviction one more.
   public var secondChances: Int {
     get { secondChanceCount }
     set {
-      require(newValue >= 0, "secondChances must not be negative")
-      require(newValue <= 1 << 31, "secondChances must not be above 2^31")
       secondChanceCount = newValue
       makeSecondChance = nil
       if newValue > 0 {

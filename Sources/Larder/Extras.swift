@@ -38,6 +38,12 @@ import CLarder
     evictions = EvictionMemory(capacity: options.rememberedEvictions, for: place)
     ages = options.remembersAge ? AgeCounter() : nil
     groups = options.groups?.makeIndex()
+    let chances = options.secondChanceCount
+    require(
+      chances >= 0, "secondChances must not be negative", file: place.file, line: place.line)
+    require(
+      chances <= 1 << 31, "secondChances must not be above 2^31",
+      file: place.file, line: place.line)
     secondChance = options.makeSecondChance?(releaser)
     chance = options.refreshing?.chance
     refresh = options.refreshing.map {

@@ -30,12 +30,15 @@ public struct PressureResponse: Sendable {
   let kind: Kind
   let minimumCount: Int
   let background: Action?
+  /// Where the response was made.
+  let place: Place
 
   /// Half at a warning, a tenth when it is critical, and everything in the background.
   public static let `default` = PressureResponse()
 
   /// Nothing, whatever happens.
-  public static let ignore = PressureResponse(kind: .ignore, minimumCount: 0, background: nil)
+  public static let ignore = PressureResponse(
+    kind: .ignore, minimumCount: 0, background: nil, place: Place(file: #fileID, line: #line))
 
   /// Keeps a fraction at each level.
   ///
@@ -45,27 +48,34 @@ public struct PressureResponse: Sendable {
   ///   - minimumCount: Never keeps fewer entries than that. Must not be negative.
   ///   - background: The fraction to keep while the program is in the background, 0...1; `nil` for
   ///     everything.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   public init(
-    warning: Double = 0.5, critical: Double = 0.1, minimumCount: Int = 0, background: Double? = nil
+    warning: Double = 0.5, critical: Double = 0.1, minimumCount: Int = 0, background: Double? = nil,
+    file: StaticString = #fileID, line: UInt = #line
   ) {
-    Self.requireFraction(warning, "warning must be in 0...1")
-    Self.requireFraction(critical, "critical must be in 0...1")
-    if let background { Self.requireFraction(background, "background must be in 0...1") }
+    let place = Place(file: file, line: line)
+    Action.keep(warning).check("warning must be in 0...1", place)
+    Action.keep(critical).check("critical must be in 0...1", place)
+    let background = background.map(Action.keep)
+    background?.check("background must be in 0...1", place)
     self.init(
       kind: .actions(warning: .keep(warning), critical: .keep(critical)),
-      minimumCount: minimumCount, background: background.map(Action.keep))
+      minimumCount: minimumCount, background: background, place: place)
   }
 
   /// Does what these actions say. Fractions must be in 0...1, and `minimumCount` not negative.
   public init(
-    onWarning: Action, onCritical: Action, inBackground: Action = .keepAll, minimumCount: Int = 0
+    onWarning: Action, onCritical: Action, inBackground: Action = .keepAll, minimumCount: Int = 0,
+    file: StaticString = #fileID, line: UInt = #line
   ) {
-    onWarning.requireFraction("onWarning must be in 0...1")
-    onCritical.requireFraction("onCritical must be in 0...1")
-    inBackground.requireFraction("inBackground must be in 0...1")
+    let place = Place(file: file, line: line)
+    onWarning.check("onWarning must be in 0...1", place)
+    onCritical.check("onCritical must be in 0...1", place)
+    inBackground.check("inBackground must be in 0...1", place)
     self.init(
       kind: .actions(warning: onWarning, critical: onCritical),
-      minimumCount: minimumCount, background: inBackground)
+      minimumCount: minimumCount, background: inBackground, place: place)
   }
 
   /// Asks a closure at each warning and each critical report.
@@ -78,31 +88,36 @@ public struct PressureResponse: Sendable {
   ///   - minimumCount: Never keeps fewer entries than that. Must not be negative.
   ///   - background: The fraction to keep while the program is in the background, 0...1; `nil` for
   ///     everything.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   ///   - respond: What to do at a level. A fraction that it returns must be in 0...1.
   public init(
     minimumCount: Int = 0, background: Double? = nil,
+    file: StaticString = #fileID, line: UInt = #line,
     _ respond: @escaping @Sendable (MemoryPressure.Level) -> Action
   ) {
-    if let background { Self.requireFraction(background, "background must be in 0...1") }
+    let place = Place(file: file, line: line)
+    let background = background.map(Action.keep)
+    background?.check("background must be in 0...1", place)
     self.init(
-      kind: .closure(respond), minimumCount: minimumCount, background: background.map(Action.keep))
+      kind: .closure(respond), minimumCount: minimumCount, background: background, place: place)
   }
 
-  private init(kind: Kind, minimumCount: Int, background: Action?) {
-    require(minimumCount >= 0, "minimumCount must not be negative")
+  private init(kind: Kind, minimumCount: Int, background: Action?, place: Place) {
+    require(
+      minimumCount >= 0, "minimumCount must not be negative", file: place.file, line: place.line)
     self.kind = kind
     self.minimumCount = minimumCount
     self.background = background
-  }
-
-  fileprivate static func requireFraction(_ fraction: Double, _ message: StaticString) {
-    require(fraction >= 0 && fraction <= 1, message)
+    self.place = place
   }
 }
 
 extension PressureResponse.Action {
-  fileprivate func requireFraction(_ message: StaticString) {
-    if case .keep(let fraction) = self { PressureResponse.requireFraction(fraction, message) }
+  /// Stops the process unless the fraction, if there is one, is one.
+  fileprivate func check(_ message: StaticString, _ place: Place) {
+    guard case .keep(let fraction) = self else { return }
+    require(fraction >= 0 && fraction <= 1, message, file: place.file, line: place.line)
   }
 
   var core: lrd_action {
@@ -139,7 +154,7 @@ extension PressureResponse {
   func action(at level: MemoryPressure.Level) -> Action {
     guard case .closure(let respond) = kind else { return .keepAll }
     let action = respond(level)
-    action.requireFraction("fraction must be in 0...1")
+    action.check("fraction must be in 0...1", place)
     return action
   }
 }

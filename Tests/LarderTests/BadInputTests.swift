@@ -6,6 +6,8 @@ import Testing
 /// A bug in the caller ends the process, with a message that names the argument.
 @Suite("Bad input")
 struct BadInputTests {
+  private final class Object: Sendable {}
+
   enum BadCall: String, CaseIterable, Codable, Sendable {
     case initCountLimit, initTotalCostLimit, initNoShards, initNegativeShards
     case initCheapestFirstWithoutCosts, initCostAwareWithoutCosts
@@ -13,6 +15,7 @@ struct BadInputTests {
     case insertCost, updateCost, insertLeastCost
     case trimToCount, trimToCost, hottest, coldest, trimCostliest, trimOldest, modifyCost
     case preferredCount, rememberedEvictions, pendingLimit, quota, costFunction, share
+    case secondChances, minimumCount, warning, onCritical, background, respond, age
 
     /// Whether the message names the place of the call. A setter does not know it.
     var knowsPlace: Bool { !rawValue.hasPrefix("set") }
@@ -31,11 +34,14 @@ struct BadInputTests {
       case .trimCostliest, .modifyCost, .costFunction: ["cost"]
       case .trimOldest: ["count"]
       case .share: ["fraction"]
-      case .preferredCount, .rememberedEvictions, .pendingLimit, .quota: [rawValue[...]]
+      case .preferredCount, .rememberedEvictions, .pendingLimit, .quota, .secondChances,
+        .minimumCount, .warning, .onCritical, .background, .age:
+        [rawValue[...]]
+      case .respond: ["fraction"]
       }
     }
 
-    func perform() {
+    func perform() async {
       let cache = Cache<Int, Int>()
       cache[1] = 1
       switch self {
@@ -67,6 +73,15 @@ struct BadInputTests {
         Cache<Int, Int>(options: .init(groups: .by({ $0 }, quota: { _ in -1 })))[1] = 1
       case .costFunction: Cache<Int, Int>(cost: { _, _ in -1 })[1] = 1
       case .share: _ = PhysicalMemory.share(0)
+      case .secondChances: _ = Cache<Int, Object>(options: .init(secondChances: -1))
+      case .minimumCount: _ = PressureResponse(minimumCount: -1)
+      case .warning: _ = PressureResponse(warning: 1.5)
+      case .onCritical: _ = PressureResponse(onWarning: .keepAll, onCritical: .keep(.nan))
+      case .background: _ = PressureResponse(background: -0.5) { _ in .keepAll }
+      case .respond:
+        cache.pressure = PressureResponse { _ in .keep(2) }
+        MemoryPressure.report(.warning)
+      case .age: await cache.background.trim(toAge: .seconds(-1))
       }
     }
   }
@@ -76,7 +91,7 @@ struct BadInputTests {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [call = call as BadCall] in
-      call.perform()
+      await call.perform()
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     let line = message.split(separator: "\n").first {

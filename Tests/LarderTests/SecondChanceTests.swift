@@ -124,6 +124,7 @@ struct SecondChanceTests {
     await #expect(processExitsWith: .failure) {
       var options = TrackedCache.Options()
       options.secondChances = -1
+      _ = TrackedCache(options: options)
     }
   }
 

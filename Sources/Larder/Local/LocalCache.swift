@@ -37,7 +37,8 @@ public final class LocalCache<Key: Hashable, Value: ~Copyable> {
   public typealias RemovalObserver =
     (_ key: Key, _ value: borrowing Value, _ cost: Int, _ cause: RemovalCause) -> Void
 
-  /// Returns the cost of a value that is inserted without one. Must not return a negative number.
+  /// Returns the cost of a value that is inserted without one. Must not return a negative number:
+  /// the message of the trap names the place where the cache was created.
   public typealias CostFunction = (_ key: Key, _ value: borrowing Value) -> Int
 
   @usableFromInline typealias Layout = PairLayout<Key, Value>
@@ -94,7 +95,14 @@ public final class LocalCache<Key: Hashable, Value: ~Copyable> {
     self.core = core
     self.hasher = hasher
     self.observer = onRemoval
-    self.cost = cost
+    self.cost = cost.map { cost in
+      { key, value in
+        let cost = cost(key, value)
+        require(
+          cost >= 0, "the cost function must not return a negative cost", file: file, line: line)
+        return cost
+      }
+    }
     self.name = name
     self.policy = policy
   }

@@ -10,12 +10,16 @@ struct LocalBadInputTests {
     case trimToCount, trimToCost, useWhileChanging, changeWhileChanging, changeWhileLent
     case takeWhileLent
 
+    /// Whether the message names the place of the call. Setters and lookups do not know it.
+    var knowsPlace: Bool { ![.setCountLimit, .useWhileChanging].contains(self) }
+
     var words: String {
       switch self {
       case .countLimit, .setCountLimit: "countLimit must not be negative"
       case .totalCostLimit: "totalCostLimit must not be negative"
       case .noTotalCostLimit: "totalCostLimit"
-      case .cost, .costFunction, .trimToCost: "cost must not be negative"
+      case .cost, .trimToCost: "cost must not be negative"
+      case .costFunction: "the cost function must not return a negative cost"
       case .trimToCount: "count must not be negative"
       case .useWhileChanging, .changeWhileChanging: "changed in place"
       case .changeWhileLent, .takeWhileLent: "on loan"
@@ -53,5 +57,7 @@ struct LocalBadInputTests {
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(message.contains(call.words), "\(message)")
+    let isPlaced = message.contains("LarderTests/LocalBadInputTests.swift:")
+    #expect(isPlaced == call.knowsPlace, "\(message)")
   }
 }
