@@ -49,7 +49,7 @@ static void act(lrdt_play *play, const lrdt_act *act, lrd_chain *removed) LRD_UN
   }
 }
 
-/// What the items are after an act.
+/// Writes into the items what an act changes.
 static void note(lrdt_play *play, const lrdt_act *act) {
   lrdt_item *subject = &play->items[act->subject];
   if (act->action == LRDT_INSERT || act->action == LRDT_REPLACE) {
@@ -66,14 +66,13 @@ static lrd_entry *stored(const lrdt_item *item) {
   return item->present ? item->entry : NULL;
 }
 
-/// A whole lookup, as the layer above does it, with the whole hash for a key; the loan is not
-/// ended.
+/// A whole lookup, as caches do it. The key is the whole hash. The loan does not end.
 static lrd_entry *look_up(lrdt_play *play, uint64_t hash) LRD_UNCHECKED_LOCKS {
   lrd_entry *found = lrd_find(play->cache, play->lane, hash, 2);
   if (!found || *lrdt_entry_key(found) == hash) return found;
   found = lrd_find_slow(play->cache, play->lane, hash);
   if (!found || *lrdt_entry_key(found) == hash) return found;
-  // Another key: under the lock the answer is final, and lent like any other.
+  // Found another key. Under the lock the answer is final; it is lent like any other.
   lrd_matches matches = lrd_shard_matches_locked(shard_of(play), hash);
   while ((found = lrd_matches_next_locked(&matches)) && *lrdt_entry_key(found) != hash) {
   }
@@ -81,20 +80,20 @@ static lrd_entry *look_up(lrdt_play *play, uint64_t hash) LRD_UNCHECKED_LOCKS {
   return found;
 }
 
-/// By item, what lookups may find: what was stored at first and after each act, in this order.
+/// What lookups may find of each item: the entry at first, then the one after each act.
 typedef struct lrdt_history {
   lrdt_play *play;
   lrd_entry *values[items_most][LRDT_ACTS + 1];
-  int seen[items_most]; // the first of `values` a lookup may still find
+  int seen[items_most]; // the first of `values` that a lookup may still find
   lrd_chain removed;
   const char *fault;
-  size_t item; // that the stopped reader looks for
+  size_t item; // the one that the stopped reader looks for
   uint64_t stop;
   lrd_entry *found;
   bool stopped;
 } lrdt_history;
 
-/// Records what each act will leave, without performing it.
+/// Records what each act will leave, and performs none.
 static void foresee(lrdt_history *history, lrdt_play *play) {
   *history = (lrdt_history){.play = play};
   lrdt_item before[items_most];
@@ -143,7 +142,7 @@ const char *lrdt_play_reads(lrdt_play *play) {
   return history.fault;
 }
 
-/// Destroys what no hazard holds: the entries' slots go back to the pool, and tables are freed.
+/// Destroys what no hazard holds: gives the slots of entries back to the pool, and frees tables.
 static void reclaim(lrdt_history *history) LRD_UNCHECKED_LOCKS {
   lrd_cache *cache = history->play->cache;
   lrd_shard *shard = shard_of(history->play);

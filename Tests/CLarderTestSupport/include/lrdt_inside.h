@@ -9,17 +9,17 @@
 
 #pragma clang assume_nonnull begin
 
-/// A free lock of its own.
+/// A lock that nothing else uses, and that is free.
 lrd_lock *lrdt_lock_create(void);
 void lrdt_lock_destroy(lrd_lock *lock);
 uint32_t lrdt_lock_word(const lrd_lock *lock);
 
-/// An empty pool of its own; NULL without memory.
+/// An empty pool that no cache uses. NULL without memory.
 lrd_pool *_Nullable lrdt_pool_create(size_t entry_bytes, size_t alignment);
 lrd_pool *_Nullable lrdt_pool_create_costed(size_t entry_bytes, size_t alignment, bool costed);
 void lrdt_pool_destroy(lrd_pool *pool);
 size_t lrdt_pool_stride(const lrd_pool *pool);
-/// Page numbers given out so far.
+/// How many page numbers the pool has given out.
 uint32_t lrdt_pool_pages(const lrd_pool *pool);
 uint32_t lrdt_pool_directory_capacity(const lrd_pool *pool);
 
@@ -30,7 +30,7 @@ lrd_cache *_Nullable lrdt_cache_create_with(const lrd_policy *policy, uint32_t s
                                             size_t entry_bytes);
 lrd_pool *lrdt_cache_pool(lrd_cache *cache);
 
-/// The table readers of the shard start from, and the one it moves to.
+/// The table that readers of the shard start from, and the one that it moves to.
 lrd_table *lrdt_shard_root(lrd_shard *shard);
 lrd_table *_Nullable lrdt_table_next(const lrd_table *table);
 uint64_t lrdt_table_buckets(const lrd_table *table);
@@ -38,31 +38,32 @@ uint64_t lrdt_table_moved_locked(const lrd_table *table);
 uint32_t lrdt_table_chunks_locked(const lrd_table *table);
 uint32_t lrdt_table_overflow_used_locked(const lrd_table *table);
 
-/// Entries of one shard.
+/// The number of entries in a shard.
 uint64_t lrdt_shard_count(lrd_shard *shard);
-/// Those removed from one shard that wait for destruction.
+/// The number of entries that were removed from a shard and wait for destruction.
 uint64_t lrdt_shard_retired(lrd_shard *shard);
-/// Those of them that a scan has been over.
+/// The number of these that a scan has looked at.
 uint64_t lrdt_shard_scanned(lrd_shard *shard);
-/// The ticket that its entries were last given.
+/// The ticket that the entries in the shard's limbo were given last.
 uint64_t lrdt_shard_ticket(lrd_shard *shard);
-/// Tables of one shard that wait for destruction.
+/// The number of tables of a shard that wait for destruction.
 uint64_t lrdt_shard_retired_tables(lrd_shard *shard);
 
-/// Enters the shard's table as a lookup does, and stays inside: returns what it is protected as.
+/// Enters the shard's table as a lookup does, and stays inside. Returns the table that is
+/// protected.
 lrd_table *lrdt_table_enter(lrd_lane *lane, lrd_shard *shard);
 void lrdt_table_leave(lrd_lane *lane);
 
 /// True when the system has provided all memory of a table.
 bool lrdt_table_is_resident(const lrd_table *table);
 
-/// Reads every main bucket of a table; the sum is of no meaning.
+/// Reads every main bucket of a table. The result means nothing.
 uint64_t lrdt_table_read(const lrd_table *table);
 
-/// lrd_relief_pause().
+/// Calls lrd_relief_pause().
 uint64_t lrdt_relief_pause(uint64_t took);
 
-/// The entry the calling thread's next loan slot protects now.
+/// The entry that the next loan slot of the calling thread protects.
 const void *_Nullable lrdt_lane_hazard(const lrd_lane *lane);
 
 #pragma clang assume_nonnull end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrdt_items.h — a set of entries as a test knows it, held against every way to look into a shard.
+/* lrdt_items.h — the entries that a test has stored, compared with every way to look into a shard.
  */
 #pragma once
 
@@ -7,10 +7,11 @@
 
 #pragma clang assume_nonnull begin
 
-/// Two references of an entry: to where its key points, as if it were an address, and behind that.
+/// Two references of an entry, to be prefetched: its key as if that were an address, and the
+/// address behind it.
 const lrd_references *lrdt_two_references(void);
 
-/// Where tests keep an entry's whole hash, as its key.
+/// The key of an entry. Tests keep the whole hash there.
 static inline uint64_t *lrdt_entry_key(lrd_entry *entry) {
   return (uint64_t *)(entry + 1);
 }
@@ -19,20 +20,21 @@ typedef struct lrdt_item {
   lrd_entry *entry;
   uint64_t hash;
   bool present;
-  // Where the last check found it; cleared by the test when it links the entry anew.
+  // Where the last check found the entry. A test that links the entry anew clears these.
   const void *_Nullable slot;
   const lrd_bucket *_Nullable head;
   uint64_t link;
 } lrdt_item;
 
-/// NULL when all lookups, with and without the lock, find exactly the items that are present, else
-/// the name of the one that does not. An item whose slot has changed since the last check must have
-/// left another link in the bucket it was in: that is how readers learn of moves. One thread only.
+/// Looks all items up, with and without the lock. NULL when each lookup finds exactly the items
+/// that are present, otherwise the name of the one that does not. If an item has changed its slot
+/// since the last check, the link of its former bucket must have changed, too: that is how readers
+/// learn of moves. One thread only.
 const char *_Nullable lrdt_items_check(lrd_cache *cache, lrd_lane *lane, lrdt_item *items,
                                        size_t count);
 
-/// The result of lrd_find() for items of the same shard, checked: NULL when it is what the items
-/// say.
+/// Calls lrd_find() for an item. `items` are all those of its shard. NULL when the result is what
+/// they say, otherwise what went wrong.
 const char *_Nullable lrdt_item_find(lrd_cache *cache, lrd_lane *lane, const lrdt_item *item,
                                      const lrdt_item *items, size_t count);
 

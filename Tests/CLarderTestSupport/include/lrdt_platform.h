@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrdt_platform.h — the system as it is elsewhere: old kernels and sandboxes without membarrier. */
+/* lrdt_platform.h — makes the system behave as others do: without membarrier, or as Darwin. */
 #pragma once
 
 #include "lrd_cache.h"
@@ -7,19 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Makes membarrier(2) fail in this process from now on, by a seccomp filter, as a container's
-/// policy may. False where that cannot be had. Call it before the first use of a cache.
+/// Makes membarrier(2) fail in this process from now on. Uses a seccomp filter, as containers do.
+/// False where the system has none. Call it before the first use of a cache.
 bool lrdt_forbid_membarrier(void);
 
 /// True when the core found membarrier.
 bool lrdt_has_asymmetric_fence(void);
 
-/// Takes the core's variables away from the calling thread, as Darwin does at its end before the
-/// core hears of that.
+/// Takes the core's thread-local variables away from the calling thread. Darwin does so when a
+/// thread ends, before the core hears of the end.
 void lrdt_lose_thread_variables(void);
 
-/// The number of the calling thread's record, which it gets if it has none. Numbers of threads that
-/// ended are given again, the lowest first or not.
+/// The number of the calling thread's record. Gives the thread a record if it has none. The numbers
+/// of threads that have ended are given again, in any order.
 uint32_t lrdt_thread_number(void);
 
 /// True when no other thread has a record.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* abi.c — what programs built for LARDER_ABI 1 rely on: layouts, numbers, and types of functions.
- * Compiling it is the test. Members and numbers may be added at the ends; nothing here changes. */
+ * The test is that it compiles. A later version may add members and numbers at the ends, and lines
+ * for them here. No line that is here changes. */
 #include <larder.h>
 
 #define IS(condition) _Static_assert(condition, #condition)
@@ -64,7 +65,7 @@ IS(offsetof(larder_pressure_response, background) == 32);
 IS(offsetof(larder_pressure_response, respond) == 40);
 IS(LARDER_HOTTEST_FIRST == 0 && LARDER_COLDEST_FIRST == 1);
 
-/* A function whose type changed does not initialise its pointer. */
+/* If the type of a function has changed, it cannot initialise its pointer here. */
 typedef larder_cache cache;
 typedef larder_value value;
 typedef larder_status status;

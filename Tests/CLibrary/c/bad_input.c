@@ -97,7 +97,7 @@ static void bad_modes(void) {
   CHECK(larder_destroy(objects) == LARDER_OK);
 }
 
-/* A structure of a later version: its rest must be zero. */
+/* A structure of a later version is accepted if the members unknown to this one are zero. */
 static void later_structures(void) {
   struct {
     larder_config config;
@@ -117,7 +117,7 @@ static void later_structures(void) {
   CHECK(more.statistics.size == sizeof more);
 }
 
-/* The calls that take a cache and a key, with whatever cache, key and size. */
+/* All calls that take a cache and a key. */
 static void keyed_calls(larder_cache *any, const void *key, uint64_t size, larder_status expected) {
   larder_value *out = (larder_value *)&out;
   uint64_t number = 7;
@@ -132,7 +132,7 @@ static void keyed_calls(larder_cache *any, const void *key, uint64_t size, larde
   CHECK(out == (larder_value *)&out && strcmp(buffer, "unread") == 0);
 }
 
-/* The calls on a whole cache. */
+/* All calls on a whole cache. */
 static void whole_calls(larder_cache *any, larder_status expected) {
   larder_statistics statistics = {.size = sizeof statistics};
   uint64_t number = 7;
@@ -187,7 +187,7 @@ static void bad_calls(void) {
   CHECK(larder_value_release(NULL) == LARDER_BAD_ARGUMENT);
 }
 
-/* A policy by cost keeps its cost limit. */
+/* A cache whose policy goes by cost cannot lose its cost limit. */
 static void no_cost_limit(uint32_t policy) {
   larder_config config = LARDER_CONFIG_INIT;
   config.policy = policy, config.cost_limit = 9;
@@ -203,7 +203,7 @@ static void no_cost_limit(uint32_t policy) {
   CHECK(larder_destroy(by_cost) == LARDER_OK);
 }
 
-/* Good calls at the edge of the bad ones. */
+/* Calls that are just within the bounds. */
 static void edges(void) {
   static char long_key[LARDER_KEY_MOST];
   int visits = 0;
@@ -219,7 +219,7 @@ static void edges(void) {
   CHECK(larder_version() == LARDER_VERSION);
 }
 
-/* Calls that are wrong, and caches that were created without anything about time. */
+/* Wrong calls about time, and caches that were created without anything about time. */
 static void check_lifetimes(void) {
   static const double bad[] = {-0.1, 1.1, NAN, INFINITY};
   uint64_t number;

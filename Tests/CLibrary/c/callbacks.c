@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* callbacks.c — which callbacks larder_replace() makes, and which it does not: of a key without a
- * value nothing is kept, and every value handed over is released once. */
+/* callbacks.c — which callbacks larder_replace() makes. It keeps no key that has no value, and
+ * releases every value that it was given once. */
 #include "check.h"
 #include "sizes.h"
 
 #include <larder.h>
 #include <stdbool.h>
 
-/* What was called since the beginning, and what key_retain does besides. */
+/* Counts of the callbacks so far, and what key_retain does besides. */
 static struct {
   int keys_retained, keys_released, values_retained, values_released;
-  larder_cache *removes_from; /* takes the key's value away while it is being replaced */
+  larder_cache
+      *removes_from; /* key_retain removes the key here, while its value is being replaced */
   bool fails;
 } calls;
 
@@ -79,7 +80,7 @@ static void check_absent(larder_cache *cache) {
 static void check_present(larder_cache *cache) {
   CHECK(larder_set(cache, "k", 1, "v", 1, 0, NULL) == LARDER_OK && called(1, 0, 2));
   CHECK(larder_replace(cache, "k", 1, "w", 1, 0, NULL) == LARDER_REPLACED && called(2, 1, 3));
-  /* Present when the call began, and no longer when it would be stored. */
+  /* The key has a value when the call begins, and none when the new value would be stored. */
   calls.removes_from = cache;
   CHECK(larder_replace(cache, "k", 1, "x", 1, 0, NULL) == LARDER_NOT_FOUND && called(3, 3, 5));
   calls.removes_from = NULL;

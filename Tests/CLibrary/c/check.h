@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.h — the tests' one word: CHECK ends the program with the line that does not hold. */
+/* check.h — CHECK ends the program, and prints the line that does not hold. */
 #ifndef CHECK_H
 #define CHECK_H
 

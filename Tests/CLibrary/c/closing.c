@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* closing.c — caches that are destroyed while the library's own thread tells of what has expired,
- * on the system's clock, and while others report memory pressure: no callback runs after
+/* closing.c — destroys caches while the library's own thread tells of what has expired by the
+ * system's clock, and while other threads report memory pressure. No callback may run after
  * larder_destroy() has returned.
  *
  *     closing ROUNDS */
@@ -16,18 +16,18 @@ enum { VALUES = 64 };
 
 typedef struct watch {
   atomic_long told;
-  atomic_bool inside;   /* the callback, on the library's thread */
+  atomic_bool inside;   /* the library's thread is in the callback */
   atomic_bool closed;   /* larder_destroy() has returned */
   atomic_bool dropped;  /* the context was released */
   atomic_bool filled;   /* nobody else uses the cache any more */
-  larder_cache *victim; /* that the callback destroys */
+  larder_cache *victim; /* the cache that the callback destroys */
 } watch;
 
 static void nap(long nanoseconds) {
   nanosleep(&(struct timespec){.tv_nsec = nanoseconds}, NULL);
 }
 
-/* True on the thread that fills and destroys. Its insertions come upon what has expired, too. */
+/* True on the thread that fills and destroys. Its insertions also remove what has expired. */
 static _Thread_local bool is_owner;
 
 static void removed(void *context, larder_value *value, int32_t cause) {
@@ -45,7 +45,7 @@ static void removed(void *context, larder_value *value, int32_t cause) {
     CHECK(larder_destroy(watch->victim) == LARDER_OK);
     watch->victim = NULL;
   } else {
-    nap(200000); /* long enough for the destroying thread to come back, if it did not wait */
+    nap(200000); /* time enough for larder_destroy() to return, if it did not wait */
   }
   CHECK(!watch->closed && !watch->dropped);
 }
@@ -68,7 +68,7 @@ static larder_cache *fill(watch *watch, bool kills) {
   for (int key = 0; key < VALUES; key++) {
     CHECK(larder_set(cache, &key, sizeof key, &key, sizeof key, 0, NULL) == LARDER_OK);
   }
-  /* Not before: a write may come upon what has expired, and call back on this thread. */
+  /* Not earlier: a write may remove what has expired, and call back on this thread. */
   for (int key = 0; key < VALUES; key++) {
     CHECK(larder_set_lifetime(cache, &key, sizeof key, 1000000) == LARDER_OK);
   }
@@ -76,7 +76,7 @@ static larder_cache *fill(watch *watch, bool kills) {
   return cache;
 }
 
-/* Destroys in the middle of a callback. */
+/* Destroys a cache while its callback runs on the library's thread. */
 static void destroy_amid(void) {
   watch watch = {0};
   larder_cache *cache = fill(&watch, false);
@@ -114,7 +114,7 @@ static void *report(void *unused) {
   return NULL;
 }
 
-/* Destroys while two threads evict because memory is short, or ask what to do. */
+/* Destroys caches while two threads report that memory is short, evict, and ask what to do. */
 static void destroy_under_pressure(bool asks) {
   watch watch = {0};
   larder_config config = LARDER_CONFIG_INIT;
@@ -139,7 +139,7 @@ static void destroy_under_pressure(bool asks) {
   while (!watch.dropped) nap(50000);
 }
 
-/* The callback destroys the cache that calls it. That does not wait for itself. */
+/* The callback destroys the cache that calls it. That call must not wait for the callback. */
 static void destroy_inside(void) {
   watch watch = {0};
   fill(&watch, true);

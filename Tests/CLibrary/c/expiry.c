@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expiry.c — lifetimes in larder.h against a model that keeps the deadline of each key, with every
- * policy, on a clock that is moved by hand: in caches made for lifetimes, and in others, which are
- * given the first one while they are in use.
+/* expiry.c — compares the lifetimes of larder.h with a model that keeps the deadline of each key.
+ * It does so with every policy, on a clock that is moved by hand, in two kinds of caches: those
+ * made for lifetimes, and those that are given their first lifetime while in use.
  *
  *     expiry STEPS */
 #include "check.h"
@@ -13,18 +13,18 @@
 
 enum { KEYS = 24, CAUSES = 6 };
 
-/* A step of the clock that the library keeps exactly. */
+/* The resolution of the library's deadlines. Multiples of it are kept exactly. */
 static const uint64_t unit = 4096;
 
 typedef struct modelled {
-  bool stored;  /* until it is told that the value has left */
-  uint64_t own; /* the lifetime it was given; 0: that of the cache */
+  bool stored;  /* false as soon as the library tells that the value has left */
+  uint64_t own; /* the lifetime that the value was given; 0: that of the cache */
   uint64_t written, used, hard, low, high;
   uint64_t number;
 } modelled;
 
-/* The value of a key lives while `now` < `low`, and no longer when `now` >= `high`. In between lies
- * what hits that come soon after each other do not extend. */
+/* The value of a key is found while `now` < `low`, and not found once `now` >= `high`. In between
+ * either is right: a hit that follows another one soon need not extend the lifetime. */
 typedef struct player {
   larder_cache *cache;
   larder_clock *clock;
@@ -32,7 +32,7 @@ typedef struct player {
   modelled keys[KEYS];
   uint64_t gone[CAUSES];
   uint64_t stores;
-  bool timed; /* the cache was made for lifetimes, or has been given one */
+  bool timed; /* the cache was made for lifetimes, or was given one later */
 } player;
 
 static uint64_t state = 88172645463325252u;
@@ -62,7 +62,7 @@ static void use(player *player, modelled *key) {
   key->high = least(key->hard, soft);
 }
 
-/* The first lifetime of a cache: nobody knows when the values were stored that are there. */
+/* The cache is given its first lifetime. It does not know when the present values were stored. */
 static void turn(player *player) {
   for (int i = 0; i < KEYS && !player->timed; i++) {
     player->keys[i].written = player->keys[i].used = player->now;
@@ -95,7 +95,7 @@ static void removed(void *context, larder_value *value, int32_t cause) {
   }
 }
 
-/* Holds an answer against the model: whether the key has a value. */
+/* Compares the answer whether the key has a value with the model. */
 static bool agrees(player *player, modelled *key, bool found) {
   if (!key->stored || player->now >= key->high) return !found;
   return found || player->now >= key->low;
@@ -189,14 +189,15 @@ static void renew(player *player, unsigned char name, uint64_t lifetime) {
   if (lifetime) begin(player, key, lifetime);
 }
 
-/* Another rule for what goes by that of the cache. What has expired stays so. */
+/* Gives the cache another rule. Values without a lifetime of their own follow it. What has expired
+ * stays expired. */
 static void change(player *player, uint64_t after_write, uint64_t after_access) {
   turn(player);
   for (int i = 0; i < KEYS; i++) {
     modelled *key = &player->keys[i];
     if (player->now >= key->high) continue;
     bool doubt = player->now >= key->low;
-    /* Of what had no end, the moment of storing is known to two ticks. */
+    /* The moment of storing is known to two ticks if the value had no end. */
     if (key->hard == LARDER_NEVER) key->written -= key->written % (2 * unit);
     if (!key->own) key->hard = after(key->written, after_write);
     /* The last use is known only if there was an idle lifetime, and not after `hard`. */
@@ -290,7 +291,7 @@ static void play(uint32_t policy, bool made, bool costed, uint64_t steps) {
   config.removed = removed;
   config.clock = player.clock;
   CHECK(larder_create(&config, &player.cache) == LARDER_OK);
-  /* Below half of the clock's range, where it would stop. */
+  /* Less than half of the clock's range: at its end the clock would stop. */
   for (uint64_t i = 0; i < steps && player.now < UINT64_C(1) << 61; i++) step(&player);
   sweep(&player);
   larder_statistics statistics = {.size = sizeof statistics};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fuzz.c — libFuzzer plays calls on one cache and holds it against the model of fuzz_model.h.
+/* fuzz.c — libFuzzer plays calls on one cache and compares it with the model of fuzz_model.h.
  *
- * The input names a cache, then calls, which allocations fail, and what callbacks do: they call the
- * same cache. A limit holds whenever no call is lowering one, inside callbacks as well.
+ * The input names a cache, calls, the allocations that fail, and the calls that callbacks make to
+ * the same cache. The limits must hold whenever no call is lowering one, inside callbacks as well.
  *
- * Compiled together with the library's sources, whose allocations it makes fail. */
+ * Compiled together with the library's sources, so that it can make their allocations fail. */
 #include "fuzz_model.h"
 
 #include <pthread.h>
@@ -131,7 +131,7 @@ static void (*const calls[])(void) = {set,  set,  set,  set,        set,       s
                                       trim, walk, tidy, remove_one, set_limit, set_limit};
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* One call of the input. The library's own thread plays none. */
+/* Plays one call of the input. Callbacks on the library's own thread play none. */
 static void step(void) {
   if (depth == DEPTH_MOST || input == input_end || !pthread_equal(pthread_self(), player)) return;
   depth++;
@@ -219,7 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   input_end = data + size;
   player = pthread_self();
   ended = false;
-  create(); /* not every policy is there, and some need a cost limit */
+  create(); /* may create none: not every policy exists, and some need a cost limit */
   if (!cache) return 0;
   while (input < input_end) {
     step();

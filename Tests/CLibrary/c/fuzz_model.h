@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_model.h — a model of one cache that knows no order. It knows each value that was offered,
- * whether the cache has taken it, and whether its removal was reported. From that follow what each
- * key has, count, cost and statistics. */
+/* fuzz_model.h — a model of one cache, without an order. It knows each value that was offered,
+ * whether the cache took it, and whether its removal was reported. These give the value of each
+ * key, the count, the cost and the statistics. */
 #ifndef FUZZ_MODEL_H
 #define FUZZ_MODEL_H
 
@@ -24,9 +24,9 @@ static larder_cache *cache;
 static value values[VALUES];
 static uint64_t value_count;
 static larder_statistics counted;
-static uint64_t causes[5]; /* removals that were reported */
-static int lowering;       /* calls that are lowering a limit */
-static bool fails;         /* allocations were made to fail */
+static uint64_t causes[5]; /* how many removals were reported, by cause */
+static int lowering;       /* how many calls are lowering a limit now */
+static bool fails;         /* whether the input makes allocations fail */
 
 static void forget(void) {
   memset(values, 0, sizeof values);
@@ -66,7 +66,7 @@ static void count_stored(larder_status status) {
   counted.refusals += status == LARDER_TOO_COSTLY;
 }
 
-/* What follows from the values that were taken and not removed. */
+/* Checks what follows from the values that were taken and not removed. */
 static void check_contents(void) {
   uint64_t count = 0;
   unsigned __int128 cost = 0;
@@ -93,7 +93,7 @@ static void check_contents(void) {
 static void check_statistics(void) {
   larder_statistics told = {.size = sizeof told};
   CHECK(larder_get_statistics(cache, &told) == LARDER_OK);
-  /* A thread for which there is no memory counts no lookups. */
+  /* A thread without memory for a lane counts no lookups. */
   uint64_t lookups = told.hits + told.misses, most = counted.hits + counted.misses;
   CHECK(told.hits <= counted.hits && told.misses <= counted.misses);
   CHECK(lookups == most || fails);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hash.c — hash and comparison of byte strings: keys written to collide do not, no byte is left
- * out, and a key is not taken for one that begins like it.
+/* hash.c — hash and comparison of byte strings. Keys that were written to collide do not collide,
+ * every byte counts, and a key is not taken for another one that begins like it.
  *
  * Compiled with the library's private headers. */
 #include "check.h"
@@ -32,8 +32,9 @@ static bool all_differ(uint64_t *hashes) {
   return true;
 }
 
-/* Blocks whose second lane repeats the first, whatever the seeds: in the core's hash of long ASCII
- * text, which never sees such bytes, the lanes cancel each other and all these keys collide. */
+/* Keys whose second lane repeats the first, whatever the seeds. In the core's hash of long ASCII
+ * text the two lanes would cancel each other, and all these keys would collide. That hash never
+ * gets such bytes. */
 static void check_lanes(uint64_t seed0, uint64_t seed1) {
   static uint64_t hashes[KEYS], of_text[KEYS];
   for (int i = 0; i < KEYS; i++) {
@@ -44,7 +45,7 @@ static void check_lanes(uint64_t seed0, uint64_t seed1) {
     of_text[i] = lrd_hash_bytes((const uint8_t *)words, LENGTH, seed0, seed1).hash;
   }
   CHECK(all_differ(hashes));
-  CHECK(!all_differ(of_text)); /* else the attack is not one, and this test says nothing */
+  CHECK(!all_differ(of_text)); /* otherwise these keys attack nothing, and the test is void */
 }
 
 /* Changing any one bit, or the length, changes the hash and the comparison. */
@@ -66,7 +67,7 @@ static void check_every_byte(uint64_t seed0, uint64_t seed1) {
   }
 }
 
-/* Whatever their hashes: no key matches a longer or shorter one. */
+/* No key matches a longer or shorter one, whatever their hashes. */
 static void check_prefixes(void) {
   enum { LONGEST = 100 };
   static const larder_cache cache = {.objects = false};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* inside.c — what larder.h says of the inside and no caller can see: the number of shards, and
- * which memory is overhead.
+/* inside.c — two things that larder.h says and no caller can see: the number of shards, and what
+ * counts as overhead.
  *
  * Compiled with the library's private headers. */
 #include "check.h"
@@ -36,7 +36,7 @@ static void check_shards(void) {
   }
 }
 
-/* Overhead beyond what the core holds, which is asked while nothing else runs. */
+/* The overhead beyond what the core holds. Nothing else may run meanwhile. */
 static uint64_t overhead_of_values(larder_cache *cache) {
   larder_statistics told = {.size = sizeof told};
   CHECK(larder_get_statistics(cache, &told) == LARDER_OK);

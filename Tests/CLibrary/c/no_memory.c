@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* no_memory.c — each allocation of a script fails in turn: the call says so, the rest goes on, and
- * every object is released exactly once by whom larder.h names.
+/* no_memory.c — makes each allocation of a script fail in turn. The call says so, the rest of the
+ * script goes on, and every object is released exactly once, by the one that larder.h names.
  *
- * Compiled together with the library's sources, whose allocations it makes fail. */
+ * Compiled together with the library's sources, so that it can make their allocations fail. */
 #include "check.h"
 #include "sizes.h"
 
@@ -14,7 +14,7 @@ enum { OBJECTS = 64, FAILURES_MOST = 400 };
 
 void lrd_alloc_fail_after(int64_t successes);
 
-/* How often each object was retained, and released, by the cache. */
+/* How often the cache has retained and released each object. */
 static int retains[OBJECTS], releases[OBJECTS];
 static int keys_kept;
 
@@ -46,7 +46,7 @@ static int32_t count(void *context, larder_value *value) {
   return 0;
 }
 
-/* Stores every object under a key of its own, some in place of others; which were taken. */
+/* Stores every object, some in place of others. Notes which ones the cache took. */
 static void store_all(larder_cache *cache, bool *taken) {
   for (uint64_t i = 0; i < OBJECTS; i++) {
     uint64_t key = 1 + i % 48;
@@ -59,7 +59,7 @@ static void store_all(larder_cache *cache, bool *taken) {
   }
 }
 
-/* Runs the script with a failure after `successes` allocations. True when none came to fail. */
+/* Runs the script. The allocation after `successes` others fails. True when there were no more. */
 static bool run(int64_t successes, bool retaining, uint32_t shards) {
   larder_config config = LARDER_CONFIG_INIT;
   config.mode = LARDER_OBJECTS;
@@ -104,7 +104,7 @@ int main(void) {
     for (int64_t successes = 0; successes < FAILURES_MOST; successes++) {
       failures += !run(successes, variant % 2, variant < 2 ? 1 : 4);
     }
-    CHECK(failures > OBJECTS); /* each object's own allocation, and those of tables and slots */
+    CHECK(failures > OBJECTS); /* one for each object, and those of tables and slots */
     CHECK(run(FAILURES_MOST, variant % 2, variant < 2 ? 1 : 4));
   }
   printf("Every allocation failed in turn.\n");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pressure.c — what caches give up when memory runs short, and that they give up nothing unless
- * they have a response. */
+/* pressure.c — what caches evict when memory runs short. Without a response they evict nothing. */
 #include "check.h"
 
 #include <larder.h>
@@ -119,7 +118,7 @@ static void bad_input(void) {
 }
 
 int main(void) {
-  CHECK(larder_listen(0) == LARDER_OK); /* what the machine says is not the matter */
+  CHECK(larder_listen(0) == LARDER_OK); /* the state of the machine must not matter */
   levels();
   callback_and_background();
   bad_input();

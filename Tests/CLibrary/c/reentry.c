@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* reentry.c — callbacks that use the cache they were called by, and what they see there. Chains
- * this long are in part released by the library's own thread: what callbacks share is atomic. */
+/* reentry.c — callbacks that use the cache which called them, and what they see there. The
+ * library's own thread releases parts of chains this long, so the callbacks share atomics. */
 #include "check.h"
 #include "sizes.h"
 
@@ -36,7 +36,7 @@ static int32_t equal(void *context, const void *a, uint64_t a_size, const void *
   return a_size == b_size && memcmp(a, b, a_size) == 0;
 }
 
-/* Stores the next of a chain of values; each release stores one more. */
+/* Stores the next value of a chain. The release of each value stores one more. */
 static void store(uint64_t number) {
   static char keys[] = "0123456789abcdef";
   larder_status status =
@@ -61,7 +61,7 @@ static void removed(void *context, larder_value *value, int32_t cause) {
   removals++;
   CHECK(larder_value_key(value, &key, &size) == LARDER_OK);
   CHECK(larder_value_data(value, NULL, &number) == LARDER_OK);
-  /* It is gone, or another is in its place; never the one that is reported. */
+  /* The key has no value now, or another one than the removed value. */
   larder_value *found;
   if (larder_peek(cache, key, size, &found) == LARDER_OK) {
     CHECK(found != value && larder_value_release(found) == LARDER_OK);
@@ -83,7 +83,7 @@ static int32_t visit(void *context, larder_value *value) {
   const void *key;
   uint64_t size;
   visits++;
-  /* What is visited may be removed, by the visitor too, and stays readable for the call. */
+  /* Anybody may remove the value that is visited, even the visitor. It stays readable meanwhile. */
   CHECK(larder_value_key(value, &key, &size) == LARDER_OK);
   larder_status status = larder_remove(cache, key, size, NULL);
   CHECK(status == LARDER_OK || status == LARDER_NOT_FOUND);
@@ -107,7 +107,7 @@ static void free_key(void *context, const void *key, uint64_t size) {
 static bool meddles;
 static const char fillers[100] = "keys of many lengths";
 
-/* Against the rules: takes the entry that is compared out of the cache, and fills its place. */
+/* Breaks the rules: removes the entry that is being compared, and stores others in its place. */
 static int32_t meddling_equal(void *context, const void *a, uint64_t a_size, const void *b,
                               uint64_t b_size) {
   larder_cache **meddled = context;
@@ -122,7 +122,7 @@ static int32_t meddling_equal(void *context, const void *a, uint64_t a_size, con
   return equal(NULL, a, a_size, b, b_size);
 }
 
-/* What is found stays whole, and the order stays sound: later hits are noted on what is there. */
+/* What is found stays whole, and so does the order: later hits count for living entries. */
 static void check_meddling(void) {
   larder_cache *meddled;
   larder_config config = LARDER_CONFIG_INIT;
@@ -158,8 +158,8 @@ static uint64_t stored(void) {
   return statistics.insertions + statistics.replacements;
 }
 
-/* Waits until every value but the one kept and those in the cache is released, and so every chain
- * at its end. A minute is a failure. */
+/* Waits until all values are released except the kept one and those in the cache. Then every chain
+ * has ended. Fails after a minute. */
 static void settle(void) {
   for (int i = 0; i < 60000; i++) {
     CHECK(larder_reclaim(cache) == LARDER_OK);
@@ -188,7 +188,7 @@ int main(void) {
   CHECK(larder_create(&config, &cache) == LARDER_OK);
   for (uint64_t number = 0; number < 16; number++) store(number);
   CHECK(larder_iterate(cache, LARDER_HOTTEST_FIRST, visit, NULL) == LARDER_OK && visits > 0);
-  /* The chains went through the removals above, each value released once, but the one kept. */
+  /* The removals above drove the chains. Each value was released once, except the kept one. */
   settle();
   uint64_t all = stored(), count;
   CHECK(larder_get_count(cache, &count) == LARDER_OK && count <= 8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retrofit.c — caches that are given their first lifetime while other threads read and write. A
- * lookup that begins after a deadline does not find the value, and each value is released once.
+/* retrofit.c — gives caches their first lifetime while other threads read and write. A lookup that
+ * begins after a deadline must not find the value, and each value must be released once.
  *
  *     retrofit ROUNDS */
 #include "check.h"
@@ -14,7 +14,7 @@
 
 enum { KEYS = 300, READERS = 2, TOKEN = KEYS };
 
-/* A step of the clock that the library keeps exactly. */
+/* The resolution of the library's deadlines. Multiples of it are kept exactly. */
 static const uint64_t unit = 4096;
 
 static char names[KEYS + 1];
@@ -65,7 +65,7 @@ static bool is_found(larder_cache *cache, int key, bool peeks) {
 static void *read_all(void *context) {
   round_state *round = context;
   for (unsigned i = 0; !round->stop; i++) {
-    bool late = round->late; /* before the lookup begins */
+    bool late = round->late; /* read before the lookup begins */
     bool found = is_found(round->cache, TOKEN, i % 2);
     CHECK(!late || !found);
     CHECK(!late || larder_contains(round->cache, &names[TOKEN], 1) == LARDER_NOT_FOUND);
@@ -124,7 +124,7 @@ static void play(unsigned number) {
   CHECK(larder_clock_advance(config.clock, 1000 * unit) == LARDER_OK);
   round.late = true;
   wait_for(&round, 20);
-  /* All that was there lives on, and goes by a rule that comes later. */
+  /* All values are still there, and follow a rule that comes later. */
   for (int key = KEYS / 2; key < KEYS; key++) CHECK(is_found(round.cache, key, true));
   CHECK(larder_set_expiration(round.cache, 2000 * unit, 0, 0) == LARDER_OK);
   for (int key = KEYS / 2; key < KEYS; key++) CHECK(is_found(round.cache, key, true));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sizes.h — callbacks for keys of which nothing matters but their size: they are equal when that
- * is, and it is their hash. */
+/* sizes.h — callbacks for keys that are nothing but a size. It is their hash, and keys of equal
+ * sizes are equal. */
 #ifndef SIZES_H
 #define SIZES_H
 

@@ -9,7 +9,7 @@ bool step_is(const step *step, const char *name) {
   return strcmp(step->name, name) == 0;
 }
 
-/* What vectors.py counts lifetimes in, and what it writes for one without end. */
+/* The unit of lifetimes in vectors.py, and its number for a lifetime without end. */
 static const uint64_t unit = 1024000000;
 enum { NEVER = -2 };
 
@@ -17,7 +17,7 @@ uint64_t step_nanoseconds(long long lifetime) {
   return lifetime == NEVER ? LARDER_NEVER : (uint64_t)lifetime * unit;
 }
 
-/* The clock moves, and what has expired is removed. */
+/* Moves the clock and removes what has expired. */
 static void play_advance(player *player, const step *step) {
   uint64_t count;
   CHECK(larder_clock_advance(player->clock, step_nanoseconds(step->a)) == LARDER_OK);
@@ -31,7 +31,7 @@ static void play_life(player *player, const step *step) {
                                              player->keys[step->a].size, &left);
   CHECK(status == step->status);
   if (status != LARDER_OK) return;
-  /* The moment in which a value was stored may be known to two ticks. */
+  /* The library may know the moment of storing to two ticks only. */
   long long units = left == LARDER_NEVER ? NEVER : (long long)((left + unit - 1) / unit);
   CHECK(units == step->result);
 }

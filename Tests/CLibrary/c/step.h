@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.h — one step of a test vector, and those that are about time. */
+/* step.h — a step of a test vector, and how the steps about time are played. */
 #ifndef STEP_H
 #define STEP_H
 
@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* What a step says. */
+/* The contents of a step. */
 typedef struct step {
   const char *name;
   long long a, value, cost, status, result;
@@ -17,10 +17,10 @@ typedef struct step {
 
 bool step_is(const step *step, const char *name);
 
-/* A lifetime of a vector. */
+/* Reads a lifetime of a vector. */
 uint64_t step_nanoseconds(long long lifetime);
 
-/* Plays a step of a timed vector; false for any other. */
+/* Plays a step about time. False if it is another step. */
 bool step_play_timed(player *player, const step *step);
 
 #endif

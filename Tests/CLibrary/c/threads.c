@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* threads.c — many threads on one cache: every object is released exactly once, limits hold at
- * every look, and what is read is whole.
+/* threads.c — many threads on one cache. Every object is released exactly once, the limits hold
+ * whenever a thread looks, and every value that is read is whole.
  *
  *     threads STEPS [fork]     steps by each of the threads, for each of the configurations; with
  *                              `fork` a child uses the cache, too, and loses what others held */
@@ -20,7 +20,7 @@ enum { THREADS = 4, KEYS = 400, LIMIT = 100, HANDS = 4 };
 typedef struct object {
   uint64_t key;
   _Atomic(int) releases;
-  struct object *next; /* in its maker's list */
+  struct object *next; /* in the list of the thread that made it */
 } object;
 
 typedef struct worker {
@@ -76,7 +76,7 @@ static void value_release(void *context, const void *value, uint64_t size) {
   atomic_fetch_add(&released, 1);
 }
 
-/* A value in hand belongs to its key, and is alive. */
+/* Checks that a value in hand belongs to its key and is alive. */
 static void check_value(const worker *worker, const larder_value *value) {
   const void *key, *data;
   uint64_t size;
@@ -126,7 +126,7 @@ static void store(worker *worker, uint64_t key, bool replace) {
   CHECK(larder_value_release(old) == LARDER_OK);
 }
 
-/* Swaps what is in one hand for the value of a key. */
+/* Releases the value in one hand, and takes the value of a key into it. */
 static void hold(worker *worker, uint64_t key, uint64_t size) {
   larder_value **hand = &worker->hands[next(worker) % HANDS];
   if (*hand) {
@@ -173,7 +173,7 @@ static void *work(void *context) {
   return NULL;
 }
 
-/* The child of a fork has a cache that works. */
+/* The cache works in the child of a fork. */
 static void check_fork(larder_cache *cache, bool objects) {
   pid_t child = fork();
   CHECK(child >= 0);
@@ -214,7 +214,7 @@ static void run(uint32_t policy, bool objects, uint32_t shards, long steps, bool
   }
   if (forks) check_fork(cache, objects);
   for (int i = 0; i < THREADS; i++) pthread_join(workers[i].thread, NULL);
-  // Half of the hands let go before the cache ends, half after.
+  // Half of the values in hand are released before the cache is destroyed, half after.
   for (int i = 0; i < THREADS; i++) {
     for (int k = 0; k < HANDS / 2; k++) {
       if (workers[i].hands[k]) larder_value_release(workers[i].hands[k]);
@@ -229,7 +229,7 @@ static void run(uint32_t policy, bool objects, uint32_t shards, long steps, bool
       larder_value_release(workers[i].hands[k]);
     }
   }
-  // The background thread may be about to release the last few.
+  // The background thread may still have to release the last few.
   for (int i = 0; i < 10000 && atomic_load(&released) != atomic_load(&made); i++) usleep(1000);
   CHECK(atomic_load(&released) == atomic_load(&made) && atomic_load(&keys_kept) == 0);
   for (int i = 0; i < THREADS; i++) {

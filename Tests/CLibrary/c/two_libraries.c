@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* two_libraries.c — the static library in this program and the shared one in a plugin live side by
- * side: both work, on the same threads, and neither takes the other's caches.
+/* two_libraries.c — the static library in this program beside the shared one in a plugin. Both
+ * work, on the same threads. Neither accepts the other's caches.
  *
  *     two_libraries PLUGIN apart      the plugin is opened at run time: there are two copies
  *     two_libraries PLUGIN together   it was linked: there may be one copy or two */
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
   plugin_close();
   use(1);
   CHECK(larder_destroy(cache) == LARDER_OK);
-  // Unloading the plugin leaves liblarder.so, whose background thread goes on.
+  // Unloading the plugin does not unload liblarder.so: its background thread goes on.
   CHECK(dlclose(plugin) == 0);
   printf("Static and shared library %s.\n", here < 0 ? "are two copies" : "are one copy");
 }

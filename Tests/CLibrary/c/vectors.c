@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* vectors.c — runs every vector of a file on larder.h; vectors.py tells their form.
+/* vectors.c — plays every vector of a file on larder.h. vectors.py describes their form.
  *
  *     vectors FILE [EVERY]     with EVERY, only each EVERY-th vector */
 #include "check.h"
@@ -27,7 +27,7 @@ static step step_read(const json_t *fields) {
                 .total = at(fields, 9)};
 }
 
-/* The rows are those of `array`, whose own have three or four numbers. */
+/* Checks that the player's rows equal those of `array`, which have three or four numbers. */
 static bool rows_are(const player *player, const json_t *array) {
   if ((size_t)player->row_count != json_array_size(array)) return false;
   for (int i = 0; i < player->row_count; i++) {
@@ -50,7 +50,7 @@ static bool freed_are(const player *player, const json_t *array) {
   return true;
 }
 
-/* The number of what was handed out, which is let go unless it goes into a hand; -1 for none. */
+/* The number of a value that was handed out, -1 for none. Releases it unless it goes into a hand. */
 static long long take(player *player, larder_value *value, long long hand) {
   if (!value) return -1;
   long long number = player_number(player, value);
@@ -109,7 +109,7 @@ static void play_list(player *player, int32_t order, const json_t *entries) {
   player->row_count = 0;
 }
 
-/* The calls whose answer is a status. */
+/* Plays the calls that answer with a status. */
 static larder_status play_plain(player *player, const step *step) {
   larder_cache *cache = player->cache;
   uint64_t a = (uint64_t)step->a;
@@ -207,7 +207,7 @@ static void check_end(player *player, const json_t *vector) {
   }
   player_sort(player);
   if (player->objects) CHECK(freed_are(player, json_object_get(vector, "late")));
-  /* A cache with lifetimes ends when the background thread has let go of it. */
+  /* The background thread may still use a cache with lifetimes: the cache ends after that. */
   for (int i = 0; i < 60000 && player->clock && !player->ended; i++) usleep(1000);
   CHECK(player->ended && player->kept_keys == 0);
   CHECK(larder_report_pressure(LARDER_NORMAL) == LARDER_OK);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wheel.c — the timing wheel of a shard against an oracle that compares every deadline.
+/* wheel.c — compares the timing wheel of a shard with an oracle that looks at every deadline.
  *
- * Entries are added, renewed, removed and hit at random, and the clock moves on by a nanosecond up
- * to ten years. After each move all that is due is taken out: nothing early, nothing late.
+ * Entries are added, renewed, removed and hit at random. The clock moves on by a nanosecond up to
+ * ten years. After each move the test takes out all that is due: nothing too early, nothing too
+ * late.
  *
  *     wheel STEPS
  *
@@ -19,7 +20,7 @@ static const uint64_t year = (uint64_t)366 * 86400 * 1000000000u;
 typedef struct modelled {
   uint32_t id;
   uint64_t deadline; /* in ticks; 0: free */
-  uint64_t since;    /* the turn of the wheel when it was linked in the past: due then */
+  uint64_t since; /* the wheel's time when the entry was linked with a deadline that had passed */
 } modelled;
 
 typedef struct bench {
@@ -40,7 +41,7 @@ static uint64_t draw(uint64_t bound) {
   return (state * UINT64_C(0x2545f4914f6cdd1d) >> 11) % bound;
 }
 
-/* A length whose logarithm is uniform, from 1 ns up to `most`. */
+/* A random length from 1 ns to `most`. Its logarithm is uniform. */
 static uint64_t draw_length(uint64_t most) {
   uint64_t length = (uint64_t)1 << draw(60);
   length += draw(length);
@@ -55,7 +56,7 @@ static uint64_t tick(bench *bench) {
   return lrd_timer_tick(bench->timer);
 }
 
-/* The deadline that a lifetime comes to, by the rules of lrd_timer.h alone. */
+/* The deadline of a lifetime, computed by nothing but the rules of lrd_timer.h. */
 static uint64_t deadline_of(bench *bench, uint64_t lifetime) {
   uint64_t now = lrd_now(bench->clock) >> LRD_TICK_SHIFT;
   uint64_t ticks = lifetime >> LRD_TICK_SHIFT;
@@ -81,7 +82,7 @@ static void drop(bench *bench, modelled *slot) {
   bench->live--;
 }
 
-/* What a hit does in a cache with an idle lifetime: the wheel is not told. */
+/* Does what a hit does in a cache with an idle lifetime. The wheel is not told. */
 static void hit(bench *bench, modelled *slot) {
   if (slot->deadline == UINT64_MAX) return;
   uint64_t more = draw_length(year) >> LRD_TICK_SHIFT;
@@ -108,11 +109,11 @@ static modelled *slot_of(bench *bench, uint32_t id) {
   return NULL;
 }
 
-/* Takes out all that is due, and holds it against the deadlines. */
+/* Takes out all that is due, and compares it with the deadlines. */
 static void take_due(bench *bench, bool exact) {
   lrd_wheel *wheel = &bench->timer->wheel;
   uint64_t now = tick(bench), next = lrd_wheel_next(wheel);
-  /* Who comes when `next` says is never late. */
+  /* A visit at the time that `next` says is never late. */
   for (int i = 0; i < ENTRIES; i++) {
     uint64_t deadline = bench->entries[i].deadline;
     if (!deadline || deadline == UINT64_MAX) continue;
@@ -179,7 +180,7 @@ static void step(bench *bench) {
   }
 }
 
-/* One entry that is due in an hour takes few visits, and one that never is takes none. */
+/* An entry that is due in an hour takes few visits. An entry that is never due takes none. */
 static void check_visits(bench *bench) {
   open_timer(bench);
   add(bench, &bench->entries[0], LRD_NEVER);
@@ -196,7 +197,7 @@ static void check_visits(bench *bench) {
   close_timer(bench);
 }
 
-/* Times at the end of 64 bits neither wrap nor end anything. */
+/* Times near 2^64 do not wrap, and nothing expires early by them. */
 static void check_ends(bench *bench) {
   open_timer(bench);
   add(bench, &bench->entries[0], LRD_NEVER);
