@@ -39,9 +39,11 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   // Sendable: every stored property is constant; `core` is made for concurrent use (lrd_cache.h).
 
   /// Receives each removed entry, on the thread that caused the removal, outside all locks, with
-  /// the value alive. It may use the cache. If it stores a value, that may evict the next entry, of
-  /// which it hears inside its own call: see to it that this comes to an end. Entries that have expired may also be removed by the
-  /// background thread; the cache does not go away while that tells of them.
+  /// the value alive. It may use the cache. If it stores a value in a full cache, that evicts another
+  /// entry, and the observer is called for it before its own call of the cache returns. So it must
+  /// not store a value for each removal without end: the calls nest on the stack. Entries that have
+  /// expired may also be removed by the background thread. The cache does not go away while that
+  /// tells of them.
   public typealias RemovalObserver =
     @Sendable (_ key: Key, _ value: Value, _ cost: Int, _ cause: RemovalCause) -> Void
 

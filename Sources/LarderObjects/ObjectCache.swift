@@ -35,8 +35,7 @@ import Larder
 /// it returns. Otherwise it is released soon after no thread is looking it up.
 ///
 /// **Subclasses** may override every member. ``setObject(_:forKey:)`` calls
-/// ``setObject(_:forKey:cost:)``. No other member calls one of these.
-/// ``setObject(_:forKey:cost:)``; no other member calls one of these.
+/// ``setObject(_:forKey:cost:)``. No other member calls another.
 ///
 /// Complexities count one step for hashing or comparing a key.
 open class ObjectCache<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {

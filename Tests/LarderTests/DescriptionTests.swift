@@ -15,6 +15,15 @@ struct DescriptionTests {
     #expect("\(Cache<Int, Int>(policy: .fifo))" == "Cache: 0 entries, fifo")
   }
 
+  @Test("print and dump show what a loading cache holds, and its loads")
+  func loading() async throws {
+    let pages = LoadingCache<Int, Int>(countLimit: 10, policy: .lru, name: "pages") { $0 }
+    for key in [1, 2, 1, 1] { _ = try await pages[key] }
+    let text = "LoadingCache \"pages\": 2 of 10 entries, lru, 50.0 % of 4 lookups hit, 2 loads"
+    #expect("\(pages)" == text && String(reflecting: pages) == text)
+    #expect(Mirror(reflecting: pages).children.map(\.label) == ["cache", "statistics"])
+  }
+
   @Test("dump shows the same, and no entries")
   func mirror() {
     let cache = Cache<String, Int>(countLimit: 10, name: "x")
