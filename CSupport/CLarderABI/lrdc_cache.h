@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrdc_cache.h — the C library's own structures: keys, values, and the pins that keep values.
+/* lrdc_cache.h — the C library's own structures: caches, values, and the pins that keep values.
  *
  *   slot of the core's pool   [ lrd_entry | value ─┐ ]
  *   larder_value, allocated   [ pins cache cost sizes | key bytes | value bytes ]    LARDER_BYTES
  *                             [ pins cache cost sizes | key and value pointers ]     LARDER_OBJECTS
  *
- * Values are allocated apart from their slots, so that a value that a caller holds needs neither
- * its slot nor its cache. `pins` counts the callers that hold the value, and one for the cache.
+ * A value is allocated apart from its slot: a caller may hold it longer than slot and cache exist.
+ * `pins` counts the callers that hold it, and the cache as one more.
  *
- * WHO KEEPS A larder_cache ALIVE. `references` counts its owner, the core (until it releases its
- * hooks), and every orphan: a value that left the cache while a caller held it. The core outlives
- * the values in the cache, so these are not counted: storing and reading never write to this line.
+ * WHO KEEPS A larder_cache ALIVE. `references` counts its owner, the core, and every orphan. The
+ * core gives its reference up when it releases its hooks. An orphan is a value that left the cache
+ * while a caller held it. Values in the cache are not counted, because the core outlives them. So
+ * storing and reading never write to the line of `references`.
  *
  * FIELDS
- *   magic        &lrdc_here while open: tells handles of this copy of the library from all others
- *   references   acq_rel; whoever gives up the last one frees
+ *   magic        &lrdc_here while the cache is open; tells caches of this copy of the library from
+ *                all other pointers
+ *   references   acq_rel; whoever gives up the last one frees the cache
  *   copies       relaxed; read when no entry is left
  *   pins         relaxed to add, by a thread that has a pin, a hazard on the slot, or the shard's
  *                lock; acq_rel to subtract
@@ -64,7 +66,7 @@ typedef struct lrdc_objects {
   const void *_Nullable value;
 } lrdc_objects;
 
-/// References of an entry: the one to its value, which has the key.
+/// The references of an entry: one, to its value, which has the key as well.
 #define LRDC_REFERENCES 1
 
 typedef struct lrdc_slot {
@@ -72,13 +74,13 @@ typedef struct lrdc_slot {
   larder_value *value;
 } lrdc_slot;
 
-/// No structure of any version is larger: what claims to be was not initialised.
+/// The structures of every version are smaller. One that claims more was not initialised.
 enum { LRDC_STRUCTURE_MOST = 4096 };
 
-/// Its address is this copy of the library.
+/// Its address stands for this copy of the library.
 __attribute__((visibility("hidden"))) extern const char lrdc_here;
 
-/// LARDER_OK when `cache` is one this copy of the library has open.
+/// LARDER_OK when this copy of the library created the cache, and nobody has destroyed it.
 LRD_INLINE larder_status lrdc_check(const larder_cache *_Nullable cache) {
   if (LRD_UNLIKELY(!cache)) return LARDER_BAD_ARGUMENT;
   return LRD_LIKELY(cache->magic == &lrdc_here) ? LARDER_OK : LARDER_FOREIGN;

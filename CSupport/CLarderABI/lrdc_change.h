@@ -21,10 +21,10 @@ void lrdc_finish(larder_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *gar
 /// Shows a chain of removed values to the observer.
 void lrdc_show(void *_Nullable cache, lrd_entry *first, uint64_t moment);
 
-/// The rule of members of a configuration, in which 0 is never.
+/// The expiration that members of a configuration ask for. There 0 means never.
 lrd_expiration lrdc_expiration(uint64_t after_write, uint64_t after_access, double jitter);
 
-/// True from 0 to 1.
+/// True for the jitters that larder.h allows.
 LRD_INLINE bool lrdc_jitter_is_good(double jitter) {
   return jitter >= 0 && jitter <= 1;
 }

@@ -15,12 +15,12 @@
 
 const char lrdc_here = 0;
 
-/// The first version of the structure.
+/// The size of the first version of the structure.
 static const uint64_t config_bytes_least =
     offsetof(larder_config, context_release) + sizeof(((larder_config *)NULL)->context_release);
 
-/// Copies what this version knows; what an earlier one lacks is zero. A structure of a later
-/// version asks for nothing this one cannot do if its rest is zero.
+/// Copies the members that this version knows. Members that an earlier version lacks become zero. A
+/// later version may have more: while these are zero, they ask for nothing.
 static larder_status read_config(const larder_config *config, larder_config *read) {
   uint64_t size = config->size, known = size < sizeof *read ? size : sizeof *read;
   bool past = size == config_bytes_least; // the one earlier version
@@ -33,7 +33,7 @@ static larder_status read_config(const larder_config *config, larder_config *rea
   return LARDER_OK;
 }
 
-/// What a mode needs is there, and nothing else.
+/// Whether the callbacks that the mode needs are given, and none that it has no use for.
 static larder_status check_callbacks(const larder_config *config) {
   if (config->mode == LARDER_OBJECTS) {
     return config->hash && config->equal ? LARDER_OK : LARDER_BAD_ARGUMENT;
@@ -131,7 +131,7 @@ larder_status larder_create(const larder_config *config, larder_cache **cache) {
 larder_status larder_destroy(larder_cache *cache) {
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
-  // A callback that uses the cache while it closes is told that it is none.
+  // From here on the cache is closed: callbacks that use it get LARDER_FOREIGN.
   cache->magic = NULL;
   lrd_cache_close(cache->core);
   lrdc_cache_unreference(cache);

@@ -3,7 +3,8 @@
 
 #include "lrdc_change.h"
 
-/// Keys whose hashes are equal, loans nested too deep, and threads without memory for a lane.
+/// The lookup for keys that share a hash, for loans that nest too deep, and for threads without
+/// memory for a lane.
 static larder_value *find_under_lock(larder_cache *cache, lrd_lane *lane, const lrdc_key *key,
                                      bool use, lrdc_loan *loan) {
   lrd_shard *shard = lrd_cache_shard(cache->core, key->hash);
@@ -18,8 +19,9 @@ static larder_value *find_under_lock(larder_cache *cache, lrd_lane *lane, const 
   return loan->pinned;
 }
 
-/// False when an entry just found has expired. A use of it may give it more time. `timed`: as the
-/// cache was before the entry was looked for.
+/// False when an entry that was just found has expired. With `use`, the lookup may give it more
+/// time.
+/// `timed` says whether the cache had lifetimes before the search began.
 static bool lives(lrd_cache *core, lrd_lane *lane, lrd_entry *entry, bool use, bool timed) {
   if (!timed) return true;
   return use ? lrd_entry_lives(core, lane, entry) : lrd_entry_lives_still(core, lane, entry);

@@ -5,8 +5,8 @@
  *     read or pin the value, run no other code
  *   lrdc_let_go()           only when there was one
  *
- * A loan is the hazard of a lookup or, where there is no lane, or the hash or tag belongs to
- * several keys, a pin taken under the lock. */
+ * A loan is the hazard of a lookup. Where the thread has no lane, or several keys have the hash or
+ * the tag, it is a pin that was taken under the lock. */
 #pragma once
 
 #include "lrdc_value.h"
@@ -14,17 +14,17 @@
 #pragma clang assume_nonnull begin
 
 typedef struct lrdc_loan {
-  lrd_lane *_Nullable lane;       // whose hazard holds the value's slot
-  larder_value *_Nullable pinned; // otherwise
+  lrd_lane *_Nullable lane;       // the lane whose hazard holds the value's slot
+  larder_value *_Nullable pinned; // otherwise the value, pinned
 } lrdc_loan;
 
 __attribute__((visibility("hidden")))
 larder_value *_Nullable lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool use,
                                          lrdc_loan *loan) LRD_COLD;
 
-/// lrdc_matches() by callback. A callback that uses a cache, which it must not, finds the entry on
-/// loan, and the batch is distrusted afterwards: it breaks nothing here. False as well when no loan
-/// is left.
+/// lrdc_matches() by callback. The callback must not use a cache. If it does, nothing breaks here:
+/// the entry is on loan meanwhile, and the batch is distrusted afterwards. Also false when the
+/// thread has no loan left.
 LRD_INLINE bool lrdc_matches_object(const larder_cache *cache, lrd_lane *lane,
                                     const lrd_entry *entry, const lrdc_key *key) {
   if (!lrd_entry_may_match(entry, key->hash) || !lrd_loan_pin(lane)) return false;
@@ -35,14 +35,14 @@ LRD_INLINE bool lrdc_matches_object(const larder_cache *cache, lrd_lane *lane,
   return same;
 }
 
-/// Compares on the hit path.
+/// Whether a found entry has the key. On the hit path.
 LRD_INLINE bool lrdc_matches(const larder_cache *cache, lrd_lane *lane, const lrd_entry *entry,
                              const lrdc_key *key) {
   if (LRD_UNLIKELY(cache->objects)) return lrdc_matches_object(cache, lane, entry, key);
   return lrdc_key_matches(cache, key, lrdc_value_of(entry));
 }
 
-/// The value of `key`; `use`: order and statistics notice.
+/// The value of `key`. With `use`, the lookup counts in the order and in the statistics.
 LRD_INLINE larder_value *_Nullable lrdc_find(larder_cache *cache, const lrdc_key *key, bool use,
                                              lrdc_loan *loan) {
   lrd_cache *core = cache->core;

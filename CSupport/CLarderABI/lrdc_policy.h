@@ -4,5 +4,5 @@
 
 #include "lrdc_cache.h"
 
-/// The policy of that number; NULL when this build has none.
+/// The policy with that number. NULL when this build has none.
 __attribute__((visibility("hidden"))) const lrd_policy *_Nullable lrdc_policy(uint32_t number);

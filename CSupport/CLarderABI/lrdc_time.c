@@ -2,13 +2,13 @@
 /* lrdc_time.c — lifetimes of single values, the rule of a whole cache, and clocks for tests. */
 #include "lrdc_change.h"
 
-/// What a call wants of the value of a key.
+/// What a call asks of a value: to set its lifetime, or to tell it.
 typedef struct wish {
   const uint64_t *set; // or NULL
   uint64_t *told;      // or NULL
 } wish;
 
-/// Asks for, or sets, the lifetime of an entry that lives. Unlocks.
+/// Sets or tells the lifetime of an entry that has not expired. Unlocks the shard.
 static larder_status grant(larder_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
                            wish wish) LRD_RELEASE(shard->lock) {
   lrd_cache *core = cache->core;

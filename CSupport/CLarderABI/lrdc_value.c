@@ -75,7 +75,7 @@ void lrdc_value_undo(larder_value *value) {
 
 void lrdc_value_unpin(larder_value *value) {
   if (atomic_fetch_sub_explicit(&value->pins, 1, memory_order_acq_rel) != 1) return;
-  // The cache left before the last hand: this is an orphan, which holds a reference.
+  // The cache's pin ended before this one. So the value is an orphan, which holds a reference.
   larder_cache *cache = value->cache;
   destroy(value, true);
   lrdc_cache_unreference(cache);
@@ -83,12 +83,12 @@ void lrdc_value_unpin(larder_value *value) {
 
 void lrdc_value_leave(larder_value *value) {
   larder_cache *cache = value->cache;
-  // Acquire, partner: lrdc_value_unpin(). With one pin, which is the cache's, nobody can add any.
+  // Acquire, partner: lrdc_value_unpin(). If the only pin is the cache's, nobody can add another.
   if (LRD_LIKELY(atomic_load_explicit(&value->pins, memory_order_acquire) == 1)) {
     destroy(value, true);
     return;
   }
-  // Counted as an orphan before the cache's pin ends: a hand may end the last one right after.
+  // Counts the orphan before the cache's pin ends: right afterwards a caller may end the last one.
   atomic_fetch_add_explicit(&cache->references, 1, memory_order_relaxed);
   lrdc_value_unpin(value);
 }
@@ -99,7 +99,7 @@ void lrdc_value_share(larder_value *value) {
 }
 
 void lrdc_value_end_shares(larder_cache *cache) {
-  // Not the last references: the core still has one.
+  // These are not the last ones: the core still has a reference.
   uint64_t copies = atomic_load_explicit(&cache->copies, memory_order_relaxed);
   atomic_fetch_sub_explicit(&cache->references, copies, memory_order_relaxed);
 }

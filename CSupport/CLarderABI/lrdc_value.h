@@ -7,7 +7,8 @@
 #pragma clang assume_nonnull begin
 #pragma GCC visibility push(hidden)
 
-/// A value with one pin, the cache's; copies or retains key and value. Writes NULL on failure.
+/// Makes a value with one pin, the cache's. Copies or retains key and value. Writes NULL on
+/// failure.
 larder_status lrdc_value_make(larder_cache *cache, const lrdc_key *key, const void *_Nullable data,
                               uint64_t size, uint64_t cost,
                               larder_value *_Nullable *_Nonnull value);
@@ -15,29 +16,30 @@ larder_status lrdc_value_make(larder_cache *cache, const lrdc_key *key, const vo
 /// The bytes each value takes besides those of its key and itself.
 size_t lrdc_value_head(const larder_cache *cache);
 
-/// One more pin. The caller has one, a hazard on the value's slot, or its shard's lock.
+/// Adds a pin. The caller has a pin, a hazard on the value's slot, or the lock of its shard.
 LRD_INLINE void lrdc_value_pin(larder_value *value) {
   atomic_fetch_add_explicit(&value->pins, 1, memory_order_relaxed);
 }
 
-/// Ends a hand's pin.
+/// Ends the pin of a caller.
 void lrdc_value_unpin(larder_value *value);
 
 /// Ends the cache's pin: nobody but those who have pins can reach the value any more.
 void lrdc_value_leave(larder_value *value);
 
-/// Another entry of the cache has the value as well: the cache has one more pin, and each entry ends
-/// one. Whichever entry comes first finds the other's pin, and counts an orphan that is none. So
-/// there is a reference too much for each copy, which lrdc_value_end_shares() gives up.
+/// Adds a pin for a second entry of the cache that has the value. Each of the two entries ends one
+/// pin. The first that does so finds the pin of the other, and counts an orphan, though there is
+/// none. So each copy leaves one reference too many, which lrdc_value_end_shares() gives up.
 void lrdc_value_share(larder_value *value);
 
-/// To be called once no entry is left.
+/// Gives up those references. To be called when no entry is left.
 void lrdc_value_end_shares(larder_cache *cache);
 
-/// Takes lrdc_value_make() back: without value_retain the caller still owns what was handed over.
+/// Takes lrdc_value_make() back. Without value_retain the value is still the caller's, so it is not
+/// released.
 void lrdc_value_undo(larder_value *value);
 
-/// Gives up one reference to a cache; the last one frees.
+/// Gives up one reference to a cache, and frees the cache after the last one.
 void lrdc_cache_unreference(larder_cache *cache);
 
 #pragma GCC visibility pop

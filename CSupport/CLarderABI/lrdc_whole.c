@@ -14,7 +14,7 @@ larder_status larder_remove_all(larder_cache *cache) {
 
 static void trim(larder_cache *cache, uint64_t count, uint64_t cost) {
   lrd_lane *lane = lrdc_lane(cache);
-  // No more than there are now: entries that others insert meanwhile are theirs to count.
+  // Evicts no more entries than there are now. Threads that insert meanwhile keep the limits.
   uint64_t allowance = lrd_cache_count(cache->core);
   bool done = false;
   while (!done) {
@@ -89,7 +89,7 @@ larder_status larder_get_cost(larder_cache *cache, uint64_t *cost) {
   return get(cache, lrd_cache_cost, cost);
 }
 
-/// The first version of the structure.
+/// The size of the first version of the structure.
 static const uint64_t statistics_bytes_least =
     offsetof(larder_statistics, overhead_bytes) + sizeof(uint64_t);
 
@@ -120,7 +120,7 @@ larder_status larder_get_statistics(larder_cache *cache, larder_statistics *stat
       .expirations = sum.expirations,
       .pressure_evictions = sum.pressure_evictions,
   };
-  // A caller with another version of the header gets what both know, and zeroes.
+  // A caller with another version of the header gets the members that both know, then zeroes.
   memset(statistics, 0, size);
   memcpy(statistics, &known, size < sizeof known ? size : sizeof known);
   return LARDER_OK;

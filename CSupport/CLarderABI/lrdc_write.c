@@ -3,7 +3,7 @@
 #include "lrdc_change.h"
 #include "lrdc_lookup.h"
 
-/// A write on its way.
+/// A write that is under way.
 typedef struct writing {
   larder_cache *cache;
   lrd_lane *lane;
@@ -46,12 +46,12 @@ static bool refit(writing *write) {
   lrd_entry_describe(moved, write->key.hash, cost);
   ((lrdc_slot *)(void *)moved)->value = lrdc_value_of(entry);
   write->entry = moved;
-  // Not to the lane, which would hand it out for the next one.
+  // Not to the lane: that would take this slot again for the next entry, which needs a timed one.
   lrd_slot_give(core, NULL, entry);
   return true;
 }
 
-/// Publishes the entry; on any failure it remains the caller's.
+/// Publishes the entry. If that fails, the entry is still the caller's.
 static larder_status publish(writing *write) {
   lrd_cache *core = write->cache->core;
   uint64_t hash = write->key.hash;
@@ -79,9 +79,9 @@ static larder_status publish(writing *write) {
     }
     lrd_result result =
         lrd_insertion_finish(core, write->lane, shard, insertion, write->entry, old, hash);
-    // Out of the lock: this may be the last pin of what this round has seen.
+    // The lock is free again: the pin that this round took may be the last one.
     bool failed = result >= LRD_AGAIN || result == LRD_OUT_OF_MEMORY;
-    // What has expired since it was looked at was no value.
+    // A value that has expired since this round looked at it counts as none.
     bool expired = insertion->expired && result != LRD_REPLACED;
     if ((failed && !insertion->replaced) || expired) drop_old(write);
     if (result < LRD_AGAIN) return status_of(result);
@@ -130,7 +130,7 @@ static larder_status store(writing *write, const void *data, uint64_t size, uint
   return status;
 }
 
-/// Neither order nor statistics notice.
+/// Whether the key has a value. Neither the order nor the statistics change.
 static bool is_present(larder_cache *cache, const lrdc_key *key) {
   lrdc_loan loan;
   if (!lrdc_find(cache, key, false, &loan)) return false;
@@ -138,7 +138,7 @@ static bool is_present(larder_cache *cache, const lrdc_key *key) {
   return true;
 }
 
-/// For a value that was handed over and goes nowhere; its key is not asked for.
+/// Releases a value that was handed over and is not stored. Its key is not retained.
 static larder_status decline(larder_cache *cache, const void *data, uint64_t size) {
   const larder_config *config = &cache->config;
   if (config->value_retain) config->value_retain(config->context, data, size);
@@ -159,7 +159,7 @@ static larder_status check_and_store(larder_cache *cache, const void *key, uint6
   if (cost > LARDER_LIMIT_MOST && cost != LARDER_COST_DEFAULT) return LARDER_OUT_OF_RANGE;
   status = lrdc_key_read(cache, key, key_size, &write.key);
   if (status != LARDER_OK) return status;
-  // Asked first, and again under the lock: most keys that are absent then cost no copy.
+  // Looks first without the lock: most keys without a value then cost no copy.
   if (only_present && !is_present(cache, &write.key)) {
     status = decline(cache, value, value_size);
   } else {

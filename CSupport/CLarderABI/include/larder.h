@@ -29,12 +29,12 @@
  * any more: before the call returns while only one thread of the process uses caches, otherwise
  * soon afterwards (see larder_reclaim()).
  *
- * STATUS. Every function that can fail returns a larder_status: negative if the call was wrong or
- * impossible, otherwise what became of it. A wrong call changes nothing. Outputs are written only
- * where the text says so. Nothing is printed, errno means nothing, and no argument that this header
- * calls wrong stops the process. The library cannot tell a good pointer from a bad one, with two
- * exceptions: it detects a null pointer (a key is never null, not even an empty one), and a cache
- * that belongs to another copy of this library (LARDER_FOREIGN).
+ * STATUS. Every function that can fail returns a larder_status. It is negative if the call was
+ * wrong or impossible; otherwise it says what the call has done. A wrong call changes nothing.
+ * Outputs are written only where the text says so. Nothing is printed, and errno means nothing. No
+ * argument that this header calls wrong stops the process. The library cannot tell a good pointer
+ * from a bad one, with two exceptions. It detects a null pointer: a key is never null, not even an
+ * empty one. And it detects a cache that belongs to another copy of this library (LARDER_FOREIGN).
  *
  * THREADS. Every function may be called from any thread at any time, except larder_destroy().
  * Operations are linearizable for each key. A hit takes no lock. It stores only to memory of its
@@ -42,13 +42,13 @@
  * the entry, to that count until it is at its small maximum. A write locks one shard. After fork()
  * caches work in the child.
  *
- * CALLBACKS run on the calling thread, without a lock. Releases, and `removed` for what expires, may
- * also run on the library's background thread; releases, `removed` and `respond` on a thread that
- * reports memory pressure, or that listens for it. They may use any cache, but may not destroy the
- * cache that calls them. `equal` is the exception: it may run under a lock and must not use a cache.
- * No callback may leave by longjmp or a C++ exception. If one callback causes the next, for example
- * when a removal stores another value, they nest on the stack, about 500 bytes for each. The caller
- * must see to it that this ends.
+ * CALLBACKS run on the calling thread, without a lock. Releases, and `removed` for what expires,
+ * may also run on the library's background thread. Releases, `removed` and `respond` may also run
+ * on a thread that reports memory pressure, or that listens for it. Callbacks may use any cache,
+ * but may not destroy the cache that calls them. `equal` is the exception: it may run under a lock
+ * and must not use a cache. No callback may leave by longjmp or a C++ exception. If one callback
+ * causes the next, for example when a removal stores another value, they nest on the stack, about
+ * 500 bytes for each. The caller must see to it that this ends.
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value. With LARDER_ADAPTIVE there are
  * up to 8 more bytes for each entry of the limit. An empty cache takes about 2 KB, and 0.8 KB for
@@ -56,17 +56,18 @@
  * memory for values: they come from the process's malloc, and from 1 MiB on from the system.
  *
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
- * sleeps. A value whose lifetime is over is not found any more, 10 ms later at the latest; it may
- * be up to 4 us early. It is counted, and its memory is held, until a write or the background
- * thread comes upon it, which is within a second unless the machine is overloaded. Where values can
+ * sleeps. When its lifetime is over, a value is not found any more: at most 4 us too early, and at
+ * most 10 ms too late. It still counts, and holds its memory, until a write or the background
+ * thread comes upon it. That is within a second, unless the machine is overloaded. Where values can
  * expire, an entry takes 16 bytes more, and 24 with `after_access`. A cache that was created
  * without anything about time can be given lifetimes, too. The first one costs O(n), once: all
- * entries are stored anew, in twice the room or three times, and count as written then.
+ * entries are stored anew, and count as written at that moment. From then on an entry takes two or
+ * three times the room.
  *
  * COMPATIBILITY. Structures begin with their size. A later version may add members at their ends,
- * and numbers to the enumerations. A zero in a member that the caller does not know means what the
- * library did before that member existed. A program built for one LARDER_ABI runs with every later
- * library of the same LARDER_ABI. C11 or C++11, or later. */
+ * and numbers to the enumerations. Zero in such a member means what the library did before the
+ * member existed. A program built for one LARDER_ABI runs with every later library of the same
+ * LARDER_ABI. Programs may be in C11 or C++11, or later. */
 #ifndef LARDER_H
 #define LARDER_H
 
@@ -92,7 +93,7 @@ typedef struct larder_cache larder_cache;
 typedef struct larder_value larder_value;
 typedef struct larder_clock larder_clock;
 
-/* What became of a call: one of these numbers. */
+/* What a call has done, or why it failed: one of these numbers. */
 typedef int32_t larder_status;
 
 enum {
@@ -127,7 +128,7 @@ enum {
  * seventeen in a row. */
 #define LARDER_COST_DEFAULT UINT64_MAX
 
-/* A lifetime without an end. So is every one above a hundred years. */
+/* A lifetime without an end. Every lifetime above a hundred years has none either. */
 #define LARDER_NEVER UINT64_MAX
 
 /* larder_config.mode */
@@ -149,7 +150,7 @@ enum {
   LARDER_S3FIFO = 6,    /* Yang and others, SOSP 2023 */
   LARDER_TINYLFU = 7,   /* W-TinyLFU with an adaptive window: Einziger and others, 2017 and 2018 */
   LARDER_TWO_QUEUE = 8, /* 2Q: Johnson and Shasha, VLDB 1994 */
-  LARDER_ARC = 9,       /* reserved: no build has it, and larder_create() says UNSUPPORTED */
+  LARDER_ARC = 9,       /* not a policy: no build has it, larder_create() says LARDER_UNSUPPORTED */
   LARDER_CHEAPEST_FIRST = 10, /* the lowest cost first */
   LARDER_COST_AWARE = 11,     /* GDSF: weighs use against cost */
   LARDER_ADAPTIVE = 12        /* finds out by itself what works best */
@@ -200,30 +201,31 @@ typedef struct larder_config {
      result is not 0, the call fails with LARDER_CALLBACK_FAILED. */
   int32_t (*key_retain)(void *context, const void *key, uint64_t key_size, const void **kept);
   void (*key_release)(void *context, const void *kept, uint64_t key_size);
-  /* Called once for each value that is handed over, before it can be found. value_release is called
-     once when no cache and no hand holds it any more, or if it was not stored. Without value_retain
-     the cache takes over the caller's own claim, unless the call fails (a negative status). */
+  /* value_retain is called once for each value that is handed over, before it can be found.
+     value_release is called once for it, when no cache and no caller holds it any more, or when it
+     was not stored. Without value_retain the cache takes over the caller's own claim, unless the
+     call fails (a negative status). */
   void (*value_retain)(void *context, const void *value, uint64_t value_size);
   void (*value_release)(void *context, const void *value, uint64_t value_size);
   /* Called for every value that leaves, in both modes, except when the cache is destroyed. `value`
      is lent for the call; larder_value_retain() keeps it. Removals are cheaper without it. */
   void (*removed)(void *context, larder_value *value, int32_t cause);
-  /* In both modes: called once, when the cache is destroyed, all its values are released and no
-     callback will come any more. That may be after larder_destroy() has returned. May be NULL. */
+  /* In both modes: called once, when the cache is destroyed, all its values are released, and no
+     other callback will come. That may be after larder_destroy() has returned. May be NULL. */
   void (*context_release)(void *context);
-  /* What expires: values this long after they were stored, and this long after they were last
-     stored or found; the earlier one counts. 0: never. */
+  /* Values expire this long after they were stored, and this long after they were last stored or
+     found, whichever comes first. 0: never. */
   uint64_t after_write;
   uint64_t after_access;
-  /* By what part of a lifetime above an entry may expire earlier, from 0 to 1: so that what is
-     stored together does not expire together. The part depends on the key. */
+  /* The part of these lifetimes, from 0 to 1, by which a value may expire earlier, so that values
+     that are stored together do not expire together. How much earlier depends on the key. */
   double jitter;
   /* 1: values will be given lifetimes, though none of the members above says so. Entries have room
      for them from the start. */
   uint32_t expires;
   uint32_t reserved2; /* 0 */
-  /* The time of the cache, for tests; NULL: the system's. The cache retains it. With it nothing
-     leaves by time alone: calls remove what has expired. */
+  /* The clock of the cache, for tests; NULL: the system's. The cache retains it. With such a clock
+     only calls remove what has expired, never the background thread. */
   larder_clock *clock;
 } larder_config;
 
@@ -294,13 +296,13 @@ LARDER_API larder_status larder_supports_policy(uint32_t policy);
  * LARDER_WRONG_MODE, LARDER_OUT_OF_MEMORY. */
 LARDER_API larder_status larder_create(const larder_config *config, larder_cache **cache);
 
-/* Releases everything the cache holds. `removed` is not called for it. No callback but releases runs
- * after the return: `removed` and `respond` that run on other threads at that moment are waited for,
- * so do not hold a lock that they need. (One that destroys the cache that calls it, which is wrong,
- * is not waited for.) No other call on the cache may be running or come later. Values in hand stay
- * good until they are released. A value that another thread is releasing at that very moment may be
- * released after the return; see `context_release`.
- * Fails with LARDER_BAD_ARGUMENT, LARDER_FOREIGN. */
+/* Releases everything the cache holds. `removed` is not called for it. No callback but releases
+ * runs after the return. If `removed` or `respond` is running on another thread, the call waits for
+ * it: do not hold a lock that it needs. (A callback must not destroy the cache that calls it. If it
+ * does, the call does not wait.) No other call on the cache may be running or come later. Values in
+ * hand stay good until they are released. A value that another thread is releasing at that very
+ * moment may be released after the return; see `context_release`. Fails with LARDER_BAD_ARGUMENT,
+ * LARDER_FOREIGN. */
 LARDER_API larder_status larder_destroy(larder_cache *cache);
 
 /* LOOKUPS. O(1) on average. No lock, except at a thread's first use of a cache, and if another key
@@ -392,14 +394,15 @@ LARDER_API larder_status larder_get_lifetime(larder_cache *cache, const void *ke
                                              uint64_t key_size, uint64_t *lifetime);
 
 /* Gives the value of `key` this lifetime, from now on. 0: it is removed, for LARDER_CAUSE_EXPIRED,
- * and the call returns LARDER_EXPIRED. Otherwise as larder_get_lifetime(), or LARDER_OUT_OF_MEMORY. */
+ * and the call returns LARDER_EXPIRED.
+ * Otherwise statuses as of larder_get_lifetime(), or LARDER_OUT_OF_MEMORY. */
 LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *key,
                                              uint64_t key_size, uint64_t lifetime);
 
-/* Sets three members of the configuration, also for what is stored: it expires as if it had been
- * stored under them, unless it was given a lifetime. O(n), in slices. LARDER_WRONG_MODE for
- * `after_access` if the configuration had 0 for it but something else about time, and no `clock`;
- * LARDER_OUT_OF_MEMORY if some entries keep their deadlines. */
+/* Sets three members of the configuration. Values that are stored already expire as if they had
+ * been stored under the new ones, except those that were given a lifetime. O(n), in slices. Also
+ * returns LARDER_WRONG_MODE, for an `after_access` if the configuration had none but something else
+ * about time, and no `clock`; and LARDER_OUT_OF_MEMORY if some entries keep their deadlines. */
 LARDER_API larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
                                                uint64_t after_access, double jitter);
 
@@ -455,22 +458,23 @@ LARDER_API larder_status larder_iterate(larder_cache *cache, int32_t order,
  * allocator keeps for later. */
 LARDER_API larder_status larder_reclaim(larder_cache *cache);
 
-/* MEMORY PRESSURE. A cache ignores it until it has a response. The first one that has makes the
- * library listen to the system, on a thread that sleeps: on Linux to the stalls of the system and of
- * the own control group (PSI), and to the group's usage. */
+/* MEMORY PRESSURE. A cache ignores it until it has a response. The first cache with a response
+ * makes the library listen to the system, on a thread that sleeps. On Linux it listens to the
+ * stalls of the system and of the process's control group (PSI), and to the usage of that group. */
 
 /* What a cache does when memory runs short. The fractions are of what it held when that began:
- * entries, or their cost if that is limited. The hottest by the policy's order stay, and before
- * them values in hand. While it lasts, the limits are lowered to the same fractions, but not below
- * a sixteenth; then they come back step by step. Reports that are repeated do not add up. */
+ * entries, or their cost if that is limited. Values in hand go last, and before them the hottest by
+ * the policy's order. While memory is short, the limits are lowered to the same fractions, but not
+ * below a sixteenth. Afterwards they come back step by step. Repeated reports do not add up. */
 typedef struct larder_pressure_response {
   uint64_t size;          /* sizeof(larder_pressure_response) */
   uint64_t minimum_count; /* never keeps fewer entries than that */
   double warning;         /* the fraction to keep, 0 to 1 */
   double critical;        /* likewise */
   double background;      /* likewise, between larder_background(1) and (0) */
-  /* If not NULL, called at each warning and critical report for the fraction to keep; a number
-     that is none keeps everything. The argument is that of the configuration. May use any cache. */
+  /* If not NULL, called at each warning and critical report for the fraction to keep. A number that
+     is not from 0 to 1 keeps everything. `context` is that of the configuration. The callback may
+     use any cache. */
   double (*respond)(void *context, int32_t level);
 } larder_pressure_response;
 
@@ -491,10 +495,12 @@ LARDER_API larder_status larder_report_pressure(int32_t level);
 /* Writes how short memory is. Statuses: LARDER_OK, LARDER_BAD_ARGUMENT. */
 LARDER_API larder_status larder_get_pressure(int32_t *level);
 
-/* Listens to the system, if not 0, or does no more; either has the last word. LARDER_OK. */
+/* Begins to listen to the system, or stops if `listens` is 0. From then on only this function
+ * begins or stops it, and no response does. Returns LARDER_OK. */
 LARDER_API larder_status larder_listen(int32_t listens);
 
-/* The program went to the background, if not 0, or came back. LARDER_OK. */
+/* Says that the program went to the background, or came back if `entered` is 0. Returns
+ * LARDER_OK. */
 LARDER_API larder_status larder_background(int32_t entered);
 
 /* Like larder_get_count_limit() and larder_get_cost_limit(), but what pressure has lowered them to.
