@@ -2,7 +2,9 @@
 
 /// A cache that loads what it does not have.
 ///
-///     let pages = LoadingCache<URL, Page>(countLimit: 1_000) { url in try await fetch(url) }
+///     let pages = LoadingCache<URL, Page>(countLimit: 1_000) { url in
+///       try await fetch(url)
+///     }
 ///     let page = try await pages[url]
 ///
 /// It is a ``Cache`` and a loader. Everything that a cache can do is done through ``cache``: look at
