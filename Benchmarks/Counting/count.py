@@ -23,6 +23,7 @@ PTHREAD_LOCKS = re.compile(r"^pthread_(mutex|rwlock|spin)_(try|timed|rd|wr|lock)
 OWN_LOCKS = re.compile(r"^lrd_lock_(acquire|try)")
 LOCKED = re.compile(r"^\s*([0-9a-f]+):\s+(?:lock |xchg\w* .*\()")
 RISE = 0.05
+LOCAL_SHARE = 0.6
 FIFO = "_fifo"
 
 
@@ -145,6 +146,15 @@ def rises(found, baseline):
                 yield f"{name}: {column} rose from {before:.3f} to {now:.3f} per operation"
 
 
+def broken_promises(found):
+    """Sentences about what LocalCache's documentation says it takes of a Cache's instructions."""
+    for operation in ["hit", "insert"]:
+        local, shared = found[f"{operation}_local_int"][0], found[f"{operation}_int"][0]
+        if local > LOCAL_SHARE * shared:
+            yield (f"{operation}_local_int: {local:.1f} instructions are more than {LOCAL_SHARE} of "
+                   f"{operation}_int's {shared:.1f}")
+
+
 def announced(path):
     """The operations of every count, and the hit ratios of those that have one."""
     with open(path, encoding="utf-8") as file:
@@ -184,7 +194,7 @@ def main():
         return
     if what == "show":
         return
-    bad = list(rises(found, baseline))
+    bad = [*rises(found, baseline), *broken_promises(found)]
     for sentence in bad:
         print(f"FAIL {sentence}")
     sys.exit(1 if bad else 0)

@@ -25,14 +25,14 @@ func countLocal<Key: Hashable, Value>(
   counted("evict_local_\(type)\(ending)", wanted: operations) { insert(full, second, values) }
 }
 
-@inline(__always)
+@inline(never)
 private func found<Key, Value>(_ cache: LocalCache<Key, Value>, _ keys: [Key]) -> Int {
   var found = 0
   for key in keys where cache.value(forKey: key) != nil { found += 1 }
   return found
 }
 
-@inline(__always)
+@inline(never)
 private func insert<Key, Value>(
   _ cache: LocalCache<Key, Value>, _ keys: [Key], _ values: [Value]
 ) -> Int {

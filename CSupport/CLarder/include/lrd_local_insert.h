@@ -3,7 +3,7 @@
  * so is the result, entry by entry, for a cache of one shard that one thread uses. */
 #pragma once
 
-#include "lrd_local.h"
+#include "lrd_local_lookup.h"
 
 #pragma clang assume_nonnull begin
 
@@ -12,8 +12,24 @@
 lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *_Nullable old,
                             uint64_t hash, lrd_chain *removed);
 
+/// Calls the policy's `adjust`, which its `insert` has asked for.
+void lrd_local_adjust(lrd_local *local);
+
 /// Stores a new entry that costs nothing, if there is room, the bucket of its hash has a free cell,
 /// and no memory has to be had. Otherwise false: call lrd_local_insert().
-bool lrd_local_add(lrd_local *local, lrd_entry *entry, uint64_t hash, lrd_bucket *bucket);
+LRD_INLINE bool lrd_local_add(lrd_local *local, lrd_entry *entry, uint64_t hash,
+                              lrd_bucket *bucket) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  lrd_order *order = &shard->order;
+  uint32_t empty = lrd_local_match(bucket, 0);
+  if (LRD_UNLIKELY(!empty || order->history.wanted != order->history.bytes)) return false;
+  lrd_entry_set_linked(entry);
+  LRD_STORE(lrd_local_cell(bucket, empty), lrd_table_word(entry, lrd_table_tag(hash)));
+  shard->count++;
+  shard->counters.insertions++;
+  shard->policy->insert(order, shard->pool, entry, entry->prev);
+  if (LRD_UNLIKELY(order->adjust)) lrd_local_adjust(local);
+  return true;
+}
 
 #pragma clang assume_nonnull end

@@ -4,7 +4,6 @@
 #include "lrd_alloc.h"
 #include "lrd_evict.h"
 #include "lrd_growth.h"
-#include "lrd_local_lookup.h"
 #include "lrd_move.h"
 
 #include <string.h>
@@ -193,17 +192,6 @@ lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *old, 
   return insert_slowly(local, entry, old, hash, removed);
 }
 
-bool lrd_local_add(lrd_local *local, lrd_entry *entry, uint64_t hash,
-                   lrd_bucket *bucket) LRD_UNCHECKED_LOCKS {
-  lrd_shard *shard = &local->shard;
-  const lrd_history *history = &shard->order.history;
-  uint32_t empty = lrd_local_match(bucket, 0);
-  if (LRD_UNLIKELY(!empty || history->wanted != history->bytes)) return false;
-  lrd_entry_set_linked(entry);
-  LRD_STORE(lrd_local_cell(bucket, empty), lrd_table_word(entry, lrd_table_tag(hash)));
-  shard->count++;
-  shard->counters.insertions++;
-  shard->policy->insert(&shard->order, shard->pool, entry, entry->prev);
-  if (LRD_UNLIKELY(shard->order.adjust)) lrd_evict_adjust(&local->cache);
-  return true;
+void lrd_local_adjust(lrd_local *local) {
+  lrd_evict_adjust(&local->cache);
 }
