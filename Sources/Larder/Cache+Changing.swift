@@ -4,8 +4,9 @@ import CLarder
 /// How a key is changed in one step although the code that does it runs without a lock: what is
 /// stored in the end is stored only in place of what was found.
 ///
-/// The entry that was found is on loan meanwhile. Its slot is not used again, so its address tells it
-/// from every later entry. On a thread that has no loan left, nothing may leave the shard meanwhile.
+/// The entry that was found is on loan meanwhile. Its slot is not used again, so its address tells
+/// it from every later entry. On a thread that has no loan left, nothing may leave the shard
+/// meanwhile.
 extension Cache {
   private struct Found {
     let entry: StoredEntry?

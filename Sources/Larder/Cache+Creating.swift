@@ -3,7 +3,8 @@
 extension Cache {
   /// Creates an empty cache with shards and observers beside the limits, where that reads better.
   ///
-  ///     let files = Cache<String, File>(countLimit: 100, onRemoval: { _, file, _, _ in file.close() })
+  ///     let files = Cache<String, File>(
+  ///       countLimit: 100, onRemoval: { _, file, _, _ in file.close() })
   ///
   /// - Parameters:
   ///   - countLimit: The most entries the cache may hold, like all others as for

@@ -46,8 +46,8 @@ extension Cache {
   }
 
   /// Gives the value stored for `key` a lifetime of its own, counted from now, whatever it had
-  /// before. Returns whether there is a value. Begins the time of ``Expiration/afterAccess`` anew, and
-  /// does not count as a use otherwise.
+  /// before. Returns whether there is a value. Begins the time of ``Expiration/afterAccess`` anew,
+  /// and does not count as a use otherwise.
   ///
   /// - Parameters:
   ///   - lifetime: How long the value is to live from now on, unless ``Expiration/afterAccess`` ends

@@ -61,8 +61,8 @@ extension Cache {
   ///     }
   ///
   /// `body` gets the value, or `nil` if there is none. If it leaves `nil`, the entry is removed.
-  /// All else is as for ``modifyValue(forKey:default:cost:file:line:_:)``. What becomes of the new value is
-  /// not told: if it is too costly, or there is no memory for it, that leaves what
+  /// All else is as for ``modifyValue(forKey:default:cost:file:line:_:)``. What becomes of the new
+  /// value is not told: if it is too costly, or there is no memory for it, that leaves what
   /// ``insert(_:forKey:cost:file:line:)`` leaves.
   ///
   /// - Parameters:
@@ -89,8 +89,8 @@ extension Cache {
     return result
   }
 
-  /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that is
-  /// there afterwards; `nil` if the new one is too costly or there is no memory.
+  /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that
+  /// is there afterwards; `nil` if the new one is too costly or there is no memory.
   ///
   /// - Parameters:
   ///   - value: The value to keep.

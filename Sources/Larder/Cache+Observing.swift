@@ -18,9 +18,10 @@ extension Cache {
   ///     watch.cancel()
   ///
   /// The observer hears of every removal that begins after this call has returned. It runs on the
-  /// thread that caused the removal, outside all locks, with the value alive, and may use the cache.
-  /// It is kept until it is cancelled, or the cache goes away, whose last entries it does not hear
-  /// of. A cache that was ever observed goes on to pay for it: a removal takes its lock once more.
+  /// thread that caused the removal, outside all locks, with the value alive, and may use the
+  /// cache. It is kept until it is cancelled, or the cache goes away, whose last entries it does
+  /// not hear of. A cache that was ever observed goes on to pay for it: a removal takes its lock
+  /// once more.
   ///
   /// - Returns: What to cancel the observer with; may be dropped.
   /// - Complexity: Locks all shards at once, for O(1) steps.

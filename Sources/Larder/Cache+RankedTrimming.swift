@@ -29,8 +29,8 @@ extension Cache {
   /// Evicts the entries stored longest ago, used or not, until at most `count` are left.
   ///
   /// A cache knows how old its entries are if it was created with ``Options/remembersAge``. Without
-  /// that, the entries leave in the policy's order, as by ``trim(toCount:file:line:)``, and the call
-  /// returns false. A replacement counts as newly stored, and so does an object that
+  /// that, the entries leave in the policy's order, as by ``trim(toCount:file:line:)``, and the
+  /// call returns false. A replacement counts as newly stored, and so does an object that
   /// ``survivingValue(forKey:)`` stores again. Insertions at the same time count in any order.
   ///
   /// Entries that others insert meanwhile are younger and stay, unless they keep the cache too
@@ -38,9 +38,9 @@ extension Cache {
   /// ``RemovalCause/trimmed``.
   ///
   /// Two alternatives need no option. With ``EvictionPolicy/fifo`` and one shard,
-  /// ``trim(toCount:file:line:)`` evicts keys in the order in which they were stored, but a replacement
-  /// usually keeps the position of the entry it replaces. With ``EvictionPolicy/lru`` and one
-  /// shard, ``trim(toCount:file:line:)`` goes by the time since the last use.
+  /// ``trim(toCount:file:line:)`` evicts keys in the order in which they were stored, but a
+  /// replacement usually keeps the position of the entry it replaces. With ``EvictionPolicy/lru``
+  /// and one shard, ``trim(toCount:file:line:)`` goes by the time since the last use.
   ///
   /// - Parameters:
   ///   - count: The number of entries to keep. Must not be negative.
@@ -58,7 +58,8 @@ extension Cache {
 
   /// Evicts the entries stored longest ago, used or not, until the total cost is at most `cost`.
   ///
-  /// Otherwise like ``trimOldest(toCount:file:line:)``. Entries without a cost are evicted in their turn.
+  /// Otherwise like ``trimOldest(toCount:file:line:)``. Entries without a cost are evicted in their
+  /// turn.
   ///
   /// - Parameters:
   ///   - cost: The total cost to keep. Must not be negative.

@@ -7,12 +7,13 @@ extension Cache {
   ///
   /// If ``value(forKey:)`` would miss, this call looks among the objects evicted most recently, to
   /// which the cache keeps weak references (``Options/secondChances``). If the object is alive, the
-  /// call stores it again with its earlier cost and deadline and returns it. If there is neither, it
-  /// returns `nil`.
+  /// call stores it again with its earlier cost and deadline and returns it. If there is neither,
+  /// it returns `nil`.
   ///
-  /// A value never comes back once it has expired, once it was replaced, once it was removed by name or by a
-  /// `removeAll`, or if it was evicted before such a call. The call may miss an evicted object that
-  /// is alive if another thread wrote to the cache at the moment of its eviction.
+  /// A value never comes back once it has expired, once it was replaced, once it was removed by
+  /// name or by a `removeAll`, or if it was evicted before such a call. The call may miss an
+  /// evicted object that is alive if another thread wrote to the cache at the moment of its
+  /// eviction.
   ///
   /// The call counts as a use, and as a hit or a miss of what was stored before. Without
   /// `secondChances` it is the same as ``value(forKey:)``.

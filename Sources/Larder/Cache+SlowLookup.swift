@@ -54,8 +54,8 @@ extension Cache {
     return value
   }
 
-  /// Whether an entry just found has not expired. Asking is no use of it. `isTimed`: whether entries
-  /// could expire before it was found.
+  /// Whether an entry just found has not expired. Asking is no use of it. `isTimed`: whether
+  /// entries could expire before it was found.
   private func livesStill(
     _ entry: StoredEntry, _ lane: OpaquePointer, _ isTimed: Bool
   ) -> Bool {

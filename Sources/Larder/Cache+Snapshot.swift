@@ -24,10 +24,10 @@ extension Cache {
   /// A key that is stored during the whole call is in the result exactly once, with a value that it
   /// had meanwhile, and any other key at most once.
   ///
-  /// **Order.** A shard of up to 512 entries is listed as it is at one moment, in the exact order of
-  /// the policy; so is a larger one if no other thread uses the cache meanwhile. Otherwise, entries
-  /// that other threads use, store or replace meanwhile may be anywhere. With several shards, the
-  /// result takes one entry of each in turn.
+  /// **Order.** A shard of up to 512 entries is listed as it is at one moment, in the exact order
+  /// of the policy; so is a larger one if no other thread uses the cache meanwhile. Otherwise,
+  /// entries that other threads use, store or replace meanwhile may be anywhere. With several
+  /// shards, the result takes one entry of each in turn.
   ///
   /// - Complexity: O(*n*). Locks a shard for some 64 entries at a time, or for all of them if there
   ///   are no more than 512, unless more keys than that have the same hash. Readers never wait.
@@ -59,9 +59,9 @@ extension Cache {
   ///   - n: The most entries to return. Must not be negative.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
-  /// - Complexity: O(`n`) for each shard. Locks a shard for 64 entries at a time, or for all if it has
-  ///   no more than 512. What is listed under one lock is the order at one moment. Of more, some may
-  ///   be left out that other threads use, store or remove meanwhile; none is listed twice.
+  /// - Complexity: O(`n`) for each shard. Locks a shard for 64 entries at a time, or for all if it
+  ///   has no more than 512. What is listed under one lock is the order at one moment. Of more, some
+  ///   may be left out that other threads use, store or remove meanwhile; none is listed twice.
   @inlinable
   public func hottest(
     _ n: Int, file: StaticString = #fileID, line: UInt = #line
@@ -76,9 +76,9 @@ extension Cache {
   ///   - n: The most entries to return. Must not be negative.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
-  /// - Complexity: O(`n`) for each shard. Locks a shard for 64 entries at a time, or for all if it has
-  ///   no more than 512. What is listed under one lock is the order at one moment. Of more, some may
-  ///   be left out that other threads use, store or remove meanwhile; none is listed twice.
+  /// - Complexity: O(`n`) for each shard. Locks a shard for 64 entries at a time, or for all if it
+  ///   has no more than 512. What is listed under one lock is the order at one moment. Of more, some
+  ///   may be left out that other threads use, store or remove meanwhile; none is listed twice.
   @inlinable
   public func coldest(
     _ n: Int, file: StaticString = #fileID, line: UInt = #line

@@ -52,8 +52,8 @@ extension Cache {
 
   /// Takes out what a tour has met twice, and adds what it has not met if `isWhole`.
   ///
-  /// What it has not met was moved or stored since, mostly to the hot end, unless the tour was lost.
-  /// A key that does not equal itself is one of many, so it stays as it is.
+  /// What it has not met was moved or stored since, mostly to the hot end, unless the tour was
+  /// lost. A key that does not equal itself is one of many, so it stays as it is.
   @usableFromInline @inline(never)
   func mend<Copy>(
     _ copies: inout [Copy], _ shard: Int, _ hottestFirst: Bool, _ wasLost: Bool, _ isWhole: Bool,

@@ -34,8 +34,8 @@ extension Cache {
   ///
   /// The result does not tell whether `value` is stored now. A value that costs more than the limit
   /// is refused, and one for which there is no memory;
-  /// ``insert(_:forKey:cost:replaced:file:line:)`` tells both. If it is too costly, the earlier value
-  /// is out of date: it is removed, and returned. Otherwise like
+  /// ``insert(_:forKey:cost:replaced:file:line:)`` tells both. If it is too costly, the earlier
+  /// value is out of date: it is removed, and returned. Otherwise like
   /// ``insert(_:forKey:cost:file:line:)``.
   ///
   /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.

@@ -24,11 +24,11 @@ import Synchronization
 /// key's `==` is the one exception: it may run under a shard's lock and must not use any cache.
 /// With groups or second chances the same holds for `hash(into:)`.
 ///
-/// **Keys.** Entries whose keys have exactly the same hash are compared one after the other, so *n* of
-/// them take O(*n*) for each lookup. Hashes are keyed for each cache, but what a key's `hash(into:)`
-/// leaves out nobody can tell apart: Foundation's `Data` leaves out all but its first 80 bytes. Use
-/// the `DataKey` of LarderObjects instead, whose `ObjectCache` does so for the classes of Foundation.
-/// ``AnyKey`` wraps keys of several types.
+/// **Keys.** Entries whose keys have exactly the same hash are compared one after the other, so *n*
+/// of them take O(*n*) for each lookup. Hashes are keyed for each cache, but what a key's
+/// `hash(into:)` leaves out nobody can tell apart: Foundation's `Data` leaves out all but its first
+/// 80 bytes. Use the `DataKey` of LarderObjects instead, whose `ObjectCache` does so for the
+/// classes of Foundation. ``AnyKey`` wraps keys of several types.
 ///
 /// A cache that is destroyed destroys its values on the same stack. A value that holds the next
 /// cache, which holds the next, and so on for thousands, overflows the stack, as a long chain of
@@ -39,11 +39,11 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   // Sendable: every stored property is constant; `core` is made for concurrent use (lrd_cache.h).
 
   /// Receives each removed entry, on the thread that caused the removal, outside all locks, with
-  /// the value alive. It may use the cache. If it stores a value in a full cache, that evicts another
-  /// entry, and the observer is called for it before its own call of the cache returns. So it must
-  /// not store a value for each removal without end: the calls nest on the stack. Entries that have
-  /// expired may also be removed by the background thread. The cache does not go away while that
-  /// tells of them.
+  /// the value alive. It may use the cache. If it stores a value in a full cache, that evicts
+  /// another entry, and the observer is called for it before its own call of the cache returns. So
+  /// it must not store a value for each removal without end: the calls nest on the stack. Entries
+  /// that have expired may also be removed by the background thread. The cache does not go away
+  /// while that tells of them.
   public typealias RemovalObserver =
     @Sendable (_ key: Key, _ value: Value, _ cost: Int, _ cause: RemovalCause) -> Void
 
@@ -80,7 +80,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   /// Creates an empty cache.
   ///
   ///     let pages = Cache<String, Page>(
-  ///       countLimit: 10_000, options: .init(shards: 4, onRemoval: { path, _, _, _ in log(path) }))
+  ///       countLimit: 10_000,
+  ///       options: .init(shards: 4, onRemoval: { path, _, _, _ in log(path) }))
   ///
   /// - Parameters:
   ///   - countLimit: The most entries the cache may hold; 0 for no limit. Must not be negative.

@@ -12,13 +12,13 @@ extension Cache {
     /// each has an order of its own.
     ///
     /// `nil` lets the cache choose: one shard, so that the order is exact. With
-    /// ``EvictionPolicy/adaptive``, which has no order to keep, it chooses up to 16: twice as many as
-    /// there are processors, with 512 entries or more in each. The limits hold for the whole cache,
-    /// however many shards there are.
+    /// ``EvictionPolicy/adaptive``, which has no order to keep, it chooses up to 16: twice as many
+    /// as there are processors, with 512 entries or more in each. The limits hold for the whole
+    /// cache, however many shards there are.
     public var shards: Int?
 
-    /// Receives every entry that leaves, except when the cache itself goes away. Removals are cheaper
-    /// without it. ``Cache/observeRemovals(_:)`` adds observers to a cache that exists.
+    /// Receives every entry that leaves, except when the cache itself goes away. Removals are
+    /// cheaper without it. ``Cache/observeRemovals(_:)`` adds observers to a cache that exists.
     public var onRemoval: RemovalObserver?
 
     /// Receives every value that is stored.
@@ -70,8 +70,8 @@ extension Cache {
     public var rememberedEvictions: Int
 
     /// Whether entries are numbered in the order of their insertion, for
-    /// ``Cache/trimOldest(toCount:file:line:)``. Takes 8 bytes for each entry, and one counter that all
-    /// insertions share.
+    /// ``Cache/trimOldest(toCount:file:line:)``. Takes 8 bytes for each entry, and one counter that
+    /// all insertions share.
     public var remembersAge: Bool
 
     /// Computes the lifetime of a value that is stored without one of its own; `nil` if the cache's
@@ -90,8 +90,8 @@ extension Cache {
     /// a cost function. Otherwise each entry stored with a cost takes twice the memory of others.
     package var expectsCosts = false
 
-    /// Whether entries have room for deadlines from the start, although the cache has no lifetime for
-    /// them.
+    /// Whether entries have room for deadlines from the start, although the cache has no lifetime
+    /// for them.
     package var expectsLifetimes = false
 
     /// The seeds of the hash function, see `KeyHasher`; random if `nil`. Policies know evicted keys

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CLarder
 
-/// What lies in an entry of a ``Cache``: key and value as in ``PairLayout``. In caches that remember
-/// ages, the entry's number follows. What `RefreshRule` keeps comes last.
+/// What lies in an entry of a ``Cache``: key and value as in ``PairLayout``. In caches that
+/// remember ages, the entry's number follows. What `RefreshRule` keeps comes last.
 ///
 /// In specialised code everything here folds to constants.
 @usableFromInline package enum EntryLayout<Key, Value> {

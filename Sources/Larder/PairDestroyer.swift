@@ -3,9 +3,9 @@ import CLarder
 import Synchronization
 
 /// Does the core's work on keys and values when no call of a typed cache is on the stack: on the
-/// background thread, under memory pressure, when a cache is first given a lifetime, and when one is
-/// closed. Shows the entries that leave there. The core holds one reference to it until the cache's
-/// memory is freed.
+/// background thread, under memory pressure, when a cache is first given a lifetime, and when one
+/// is closed. Shows the entries that leave there. The core holds one reference to it until the
+/// cache's memory is freed.
 @usableFromInline class PairDestroyer {
   /// The cache's answer to memory pressure.
   let response = Guarded(PressureResponse.ignore)
@@ -61,7 +61,8 @@ import Synchronization
 final class TypedPairDestroyer<Key: Hashable & Sendable, Value: Sendable>: PairDestroyer {
   private let extras: Extras<Key, Value>?
   private var releaser: Releaser<Value>? { extras?.releaser }
-  /// Who shows what leaves. Most caches have none: objects with weak references are slower to retain.
+  /// Who shows what leaves. Most caches have none: objects with weak references are slower to
+  /// retain.
   private let owner = AtomicLazyReference<WeakCache<Key, Value>>()
 
   init(_ extras: Extras<Key, Value>?) { self.extras = extras }

@@ -41,7 +41,8 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     /// When it was stored, and when it will expire.
     let timing: lrd_timing
     let stamp: UInt64
-    /// Whether it had a deadline: not if it was evicted before the cache was first given a lifetime.
+    /// Whether it had a deadline: not if it was evicted before the cache was first given a
+    /// lifetime.
     var isTimed: Bool { timing.word != 0 }
   }
 

@@ -20,7 +20,8 @@
 /// Without a `pendingLimit`, values are released only where you say, and nothing bounds the pile.
 ///
 /// **fork().** A child process has none of the threads that executors run on. There, values handed
-/// to ``background(priority:pendingLimit:file:line:)``, the main actor or an executor are not released.
+/// to ``background(priority:pendingLimit:file:line:)``, the main actor or an executor are not
+/// released.
 public struct ValueRelease<Value: Sendable>: Sendable {
   let pendingLimit: Int
   let receive: @Sendable (ReleaseBatch<Value>) -> Void

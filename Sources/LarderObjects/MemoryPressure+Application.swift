@@ -11,8 +11,9 @@ extension MemoryPressure {
   /// | `didEnterBackgroundNotification` | ``Larder/MemoryPressure/enterBackground()`` |
   /// | `willEnterForegroundNotification` | ``Larder/MemoryPressure/enterForeground()`` |
   ///
-  /// On these systems the first ``ObjectCache`` does it, so only programs without one need the call.
-  /// Elsewhere nobody posts these notifications, and the call does nothing. Any thread may call it.
+  /// On these systems the first ``ObjectCache`` does it, so only programs without one need the
+  /// call. Elsewhere nobody posts these notifications, and the call does nothing. Any thread may
+  /// call it.
   ///
   /// - Complexity: O(1). The work of an answer is done on the thread that posts the notification.
   public static func followApplication() { _ = application }

@@ -9,7 +9,8 @@ public import Larder
 ///     let images = ObjectCacheLifetimes.makeCache(expiration: .afterWrite(.seconds(600))) {
 ///       ObjectCache<NSURL, Image>()
 ///     }
-///     ObjectCacheLifetimes(of: images).setObject(image, forKey: address, cost: 0, lifetime: .seconds(5))
+///     ObjectCacheLifetimes(of: images).setObject(
+///       image, forKey: address, cost: 0, lifetime: .seconds(5))
 ///
 /// Any cache can be given lifetimes. One that ``makeCache(expiration:clock:_:)`` has made has room
 /// for them from the start. In any other the first one takes as long as storing all objects anew,
@@ -41,7 +42,8 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
   }
 
   /// How long objects stay after they were stored; `nil` for any time. A new value holds for what
-  /// is stored already, too. See `Cache.expiration` about what was stored before the first lifetime.
+  /// is stored already, too. See `Cache.expiration` about what was stored before the first
+  /// lifetime.
   ///
   /// - Complexity: Like `Cache.expiration`.
   public var ageLimit: Duration? {
@@ -55,8 +57,8 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
   }
 
   /// How long objects stay after they were last used; `nil` for any time. A cache of
-  /// ``makeCache(expiration:clock:_:)`` must have been made with such a limit, or with a `ManualClock`;
-  /// setting traps otherwise. Otherwise like ``ageLimit``.
+  /// ``makeCache(expiration:clock:_:)`` must have been made with such a limit, or with a
+  /// `ManualClock`; setting traps otherwise. Otherwise like ``ageLimit``.
   public var idleLimit: Duration? {
     get { contents.expiration.afterAccess }
     nonmutating set {

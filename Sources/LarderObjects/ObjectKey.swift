@@ -29,8 +29,8 @@ struct ObjectKey: Hashable, @unchecked Sendable {
   }
 
   #if !LARDER_DOCUMENTED
-    /// What the cache's own hashing calls; see ``StandardLibrary``. It bypasses `Hasher`: an object's
-    /// `hash` is already a hash, and other kinds of keys have a way of their own here.
+    /// What the cache's own hashing calls; see ``StandardLibrary``. It bypasses `Hasher`: an
+    /// object's `hash` is already a hash, and other kinds of keys have a way of their own here.
     func _rawHashValue(seed: Int) -> Int { hash(seed: seed) }
   #endif
 }

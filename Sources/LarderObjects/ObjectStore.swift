@@ -92,8 +92,8 @@ private final class DepartureObserver: @unchecked Sendable {
   // Sendable: `settings` is, and all others are set before the cache is used.
 
   private let settings: ObjectCacheSettings
-  /// Neither is retained. Both are alive while a member of the owner runs, and nobody else calls but
-  /// the background thread, of objects that have expired.
+  /// Neither is retained. Both are alive while a member of the owner runs, and nobody else calls
+  /// but the background thread, of objects that have expired.
   unowned(unsafe) var cache: ObjectStore.Contents!
   var owner: Unmanaged<ObjectCache<AnyObject, AnyObject>>?
   /// The same, for the background thread; only in caches whose objects expire.

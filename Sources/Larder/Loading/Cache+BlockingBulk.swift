@@ -8,9 +8,9 @@ extension Cache {
   ///     let found = users.values(forKeys: ids) { missing in try fetch(missing) }
   ///
   /// The blocking form of `values(forKeys:load:)`, for threads; see
-  /// ``value(forKey:load:)-(_,(Key)->Value)`` for what that means. The loads of this call run on the
-  /// calling thread. It waits for those of others afterwards, so two threads that ask for the same
-  /// keys in a different order do not wait for each other.
+  /// ``value(forKey:load:)-(_,(Key)->Value)`` for what that means. The loads of this call run on
+  /// the calling thread. It waits for those of others afterwards, so two threads that ask for the
+  /// same keys in a different order do not wait for each other.
   ///
   /// - Complexity: O(`keys.count`) on average, plus `load`.
   public func values<Failure: Error>(

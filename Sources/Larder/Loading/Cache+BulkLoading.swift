@@ -7,11 +7,11 @@ extension Cache {
   ///
   ///     let found = await users.values(forKeys: ids) { missing in try await fetch(missing) }
   ///
-  /// Keys whose load is under way are not loaded again: the call waits for that. Others that ask for
-  /// keys of this load wait for it, in whatever form. Each key has its own result. If `load` throws,
-  /// all keys that it was to load fail with that error; a key that it returns nothing for fails
-  /// with ``NoValue``. Keys that it was not asked for are ignored. A key that is given twice is
-  /// asked for once. If nothing is missing `load` is not called.
+  /// Keys whose load is under way are not loaded again: the call waits for that. Others that ask
+  /// for keys of this load wait for it, in whatever form. Each key has its own result. If `load`
+  /// throws, all keys that it was to load fail with that error; a key that it returns nothing for
+  /// fails with ``NoValue``. Keys that it was not asked for are ignored. A key that is given twice
+  /// is asked for once. If nothing is missing `load` is not called.
   ///
   /// All else is as for ``value(forKey:load:)-(_,(Key)->Value)``, except that the load
   /// goes on when its callers are cancelled. A caller that is cancelled has `CancellationError` for

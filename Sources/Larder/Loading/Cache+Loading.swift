@@ -6,9 +6,9 @@ extension Cache {
   ///
   ///     let page = try pages.value(forKey: url) { url in try fetch(url) }
   ///
-  /// **Once.** While the load of a key is under way, everyone who asks for that key waits for it and
-  /// gets its result, threads and tasks alike. Loads of other keys are not held up, and `load` runs
-  /// without a lock.
+  /// **Once.** While the load of a key is under way, everyone who asks for that key waits for it
+  /// and gets its result, threads and tasks alike. Loads of other keys are not held up, and `load`
+  /// runs without a lock.
   ///
   /// **Never stale.** A removal or an insertion of the key outdates its load: the value goes to
   /// those who wait already, is not stored, and nobody who asks later gets it. The same holds for
@@ -17,11 +17,11 @@ extension Cache {
   /// **Errors** reach everyone who waits and are not stored. If `load` runs in a task that is
   /// cancelled and throws `CancellationError`, the others load again.
   ///
-  /// This form blocks the thread while it waits, and loads on the calling thread. It is for threads:
-  /// a task that blocks one of the few threads of the concurrency pool may wait for a load that
-  /// needs it. Tasks use the asynchronous form. `load` may use the cache, also for other loads. If
-  /// it asks for its own key, directly or through other loads, it gets a ``LoadCycle``. A `load`
-  /// that never returns holds up those who ask for its key, until that is removed.
+  /// This form blocks the thread while it waits, and loads on the calling thread. It is for
+  /// threads: a task that blocks one of the few threads of the concurrency pool may wait for a load
+  /// that needs it. Tasks use the asynchronous form. `load` may use the cache, also for other
+  /// loads. If it asks for its own key, directly or through other loads, it gets a ``LoadCycle``. A
+  /// `load` that never returns holds up those who ask for its key, until that is removed.
   ///
   /// The call may be made from an observer and from a `deinit`. If these run inside the load of the
   /// same key, they get a ``LoadCycle`` as well.
@@ -50,8 +50,8 @@ extension Cache {
   /// The asynchronous form of `value(forKey:load:)` that blocks; threads and
   /// tasks wait for the same loads. If there is a value the call does not suspend.
   ///
-  /// **Cancellation.** A caller that is cancelled leaves at once, with `CancellationError`. When the
-  /// last caller has left, the load is cancelled.
+  /// **Cancellation.** A caller that is cancelled leaves at once, with `CancellationError`. When
+  /// the last caller has left, the load is cancelled.
   ///
   /// **Context.** The load runs in a task of its own, on the global executor, with the task-local
   /// values of the caller that began it, and with the priority of its most urgent caller.

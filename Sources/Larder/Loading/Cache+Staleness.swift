@@ -3,10 +3,10 @@ import CLarder
 
 /// Values that have expired and may serve when loading fails.
 ///
-/// They stay where they are: in the table, for the *grace* of the cache (`lrd_wheel.h`), where every
-/// lookup takes them for absent. Only a load that has failed asks for them, under the shard's lock. So
-/// whatever removes or replaces a key takes its expired value out, too, and the rule that no value
-/// comes back after a removal needs no other argument.
+/// They stay where they are: in the table, for the *grace* of the cache (`lrd_wheel.h`), where
+/// every lookup takes them for absent. Only a load that has failed asks for them, under the shard's
+/// lock. So whatever removes or replaces a key takes its expired value out, too, and the rule that
+/// no value comes back after a removal needs no other argument.
 extension Cache {
   /// The value of a key whose load has failed, if there is one that may serve. It is not stale if
   /// somebody has stored it meanwhile.

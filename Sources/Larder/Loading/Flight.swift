@@ -11,8 +11,8 @@ import Synchronization
 
 /// One load of one key: what a loader is at work for, and who waits for it.
 ///
-/// This much is the same for all keys and values. The code of loads is not specialised for these, and
-/// there it takes the runtime a thousand instructions to find a generic type.
+/// This much is the same for all keys and values. The code of loads is not specialised for these,
+/// and there it takes the runtime a thousand instructions to find a generic type.
 ///
 /// FIELDS
 ///   `hash`, `process`, `replaces`, `isAsync`, `goesOn`   constant

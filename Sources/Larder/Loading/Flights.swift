@@ -7,14 +7,14 @@ class AnyFlights: @unchecked Sendable {
   // Sendable: has no state; the subclass has an argument of its own.
 }
 
-/// The loads under way in one cache, by key: *flights*. A caller that misses joins the flight of its
-/// key or begins one. The loader runs without a lock.
+/// The loads under way in one cache, by key: *flights*. A caller that misses joins the flight of
+/// its key or begins one. The loader runs without a lock.
 ///
 ///     stripe's lock      who is in flight, who waits                  a side lock, a leaf
 ///     shard's lock       how many flights its keys have; storing      never held with the former
 ///
-/// **One load at a time.** A flight is in the table from before its loader starts until its value is
-/// stored. `begin` looks for the key once more when the flight is in the table. So a caller that
+/// **One load at a time.** A flight is in the table from before its loader starts until its value
+/// is stored. `begin` looks for the key once more when the flight is in the table. So a caller that
 /// begins one either finds no value, or finds that of the flight before it.
 ///
 /// **A write outdates the flights of its key.** A flight *begins* when `begin` counts it under the
@@ -47,11 +47,11 @@ class AnyFlights: @unchecked Sendable {
 /// **Removals of many keys** outdate before they remove, and all flights, as no one knows what a
 /// load will return; those of a group only the flights of that group. What a flight that has begun
 /// before the call stores is either marked, or stored before and so removed. A flight that begins
-/// during the call may store its value. One that finds a value when it begins may find what the call
-/// then removes, and nobody marks it: so it hands the value to none of those who joined it, perhaps
-/// after the call. `storeIfNil`, `begin` and these calls have a sequentially consistent fence each,
-/// between making the table and loading, and between the caller's writes and the look for a table:
-/// one of the two sees the other.
+/// during the call may store its value. One that finds a value when it begins may find what the
+/// call then removes, and nobody marks it: so it hands the value to none of those who joined it,
+/// perhaps after the call. `storeIfNil`, `begin` and these calls have a sequentially consistent
+/// fence each, between making the table and loading, and between the caller's writes and the look
+/// for a table: one of the two sees the other.
 ///
 /// FIELDS
 ///   `stripes`         a lock each

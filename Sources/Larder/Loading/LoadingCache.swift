@@ -7,10 +7,10 @@
 ///     }
 ///     let page = try await pages[url]
 ///
-/// It is a ``Cache`` and a loader. Everything that a cache can do is done through ``cache``: look at
-/// a value without loading it, store one, and above all remove one that has changed. Loads are those
-/// of ``Cache/value(forKey:load:)-(_,(Key)->Value)``, which says how callers share them
-/// and what outdates them; ``LoadingOptions`` adds limits, memory for failures, and refreshes.
+/// It is a ``Cache`` and a loader. Everything that a cache can do is done through ``cache``: look
+/// at a value without loading it, store one, and above all remove one that has changed. Loads are
+/// those of ``Cache/value(forKey:load:)-(_,(Key)->Value)``, which says how callers share them and
+/// what outdates them; ``LoadingOptions`` adds limits, memory for failures, and refreshes.
 ///
 /// A loader says that a key has no value by throwing ``NoValue``.
 public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -145,10 +145,11 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   /// Begins to load the value of a key anew, unless a load of it is under way. Returns whether it
   /// did.
   ///
-  /// Until the load is done, and if it fails, the value that is there serves. The new value replaces
-  /// it, and a loader that throws ``NoValue`` removes it, unless the key is written to meanwhile: a
-  /// value that was inserted stays, and one that was removed does not come back. Nobody waits for
-  /// the load; those who miss join it. ``LoadingOptions/refreshAfter`` makes lookups do this.
+  /// Until the load is done, and if it fails, the value that is there serves. The new value
+  /// replaces it, and a loader that throws ``NoValue`` removes it, unless the key is written to
+  /// meanwhile: a value that was inserted stays, and one that was removed does not come back.
+  /// Nobody waits for the load; those who miss join it. ``LoadingOptions/refreshAfter`` makes
+  /// lookups do this.
   ///
   /// - Complexity: O(1) on average. The load runs in a task of its own.
   @discardableResult

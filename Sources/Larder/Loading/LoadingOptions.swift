@@ -23,32 +23,32 @@ public struct LoadingOptions: Sendable {
 
   /// The age from which a value is loaded anew while it serves; `nil` for none. Must be positive.
   ///
-  /// The first lookup through the ``LoadingCache`` that finds a value of that age gets it at once, and
-  /// begins a load, as ``LoadingCache/refresh(forKey:)`` does. If that fails, the value serves until
-  /// it expires, and a lookup begins the next load when as much time has passed again. Lookups may
-  /// take note of the age some two milliseconds late. Values need no lifetime for this. An entry
-  /// takes 24 bytes more, 8 if it can expire anyway.
+  /// The first lookup through the ``LoadingCache`` that finds a value of that age gets it at once,
+  /// and begins a load, as ``LoadingCache/refresh(forKey:)`` does. If that fails, the value serves
+  /// until it expires, and a lookup begins the next load when as much time has passed again.
+  /// Lookups may take note of the age some two milliseconds late. Values need no lifetime for this.
+  /// An entry takes 24 bytes more, 8 if it can expire anyway.
   public var refreshAfter: Duration?
 
-  /// How long past its deadline a value may serve when its load fails; `nil` for not at all. Must not
-  /// be negative.
+  /// How long past its deadline a value may serve when its load fails; `nil` for not at all. Must
+  /// not be negative.
   ///
   /// Callers of ``LoadingCache/loaded(forKey:)`` are told. The ``LoadingCache/cache`` itself never
   /// returns an expired value, but it keeps it for that time: it counts in ``Cache/count`` and
   /// ``Cache/totalCost``, and ``Cache/removeExpired()`` leaves it. It is evicted like any other. A
   /// removal or an insertion of its key, ``NoValue`` from the loader, ``Cache/removeAll()`` and
-  /// ``Cache/removeAll(where:)`` take it out. The latter does so whatever its closure says, which is
-  /// not asked about what has expired.
+  /// ``Cache/removeAll(where:)`` take it out. The latter does so whatever its closure says, which
+  /// is not asked about what has expired.
   public var staleIfError: Duration?
 
   /// How early values are loaded anew before they expire, as a multiple of the time that their load
   /// took; `nil` for not at all. Must be positive and finite. 1 is a good value; more is earlier.
   ///
-  /// Each lookup through the ``LoadingCache`` draws by how much more or less; so the hotter a key and
-  /// the slower its load, the earlier it is loaded, seldom by more than ten times its load takes,
-  /// and processes that share a source do not all load at the same moment. The lookup gets its value
-  /// at once. This is XFetch, by Vattani, Chierichetti and Lowenstein (VLDB 2015). Only values that
-  /// were loaded have a load whose time is known. An entry takes 16 bytes more.
+  /// Each lookup through the ``LoadingCache`` draws by how much more or less; so the hotter a key
+  /// and the slower its load, the earlier it is loaded, seldom by more than ten times its load
+  /// takes, and processes that share a source do not all load at the same moment. The lookup gets
+  /// its value at once. This is XFetch, by Vattani, Chierichetti and Lowenstein (VLDB 2015). Only
+  /// values that were loaded have a load whose time is known. An entry takes 16 bytes more.
   public var earlyRefresh: Double?
 
   /// Takes the place of chance in ``earlyRefresh``, for tests: a number above 0, at most 1.

@@ -28,9 +28,9 @@ struct Refreshing: Sendable {
 ///
 /// **Early**, after Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic Cache Stampede
 /// Prevention", PVLDB 8(8), 2015: a hit takes the value for expired `time * beta * -ln(chance)`
-/// before its deadline, where `time` is what its load took. So the slower the load and the nearer the
-/// deadline, the more likely a load is, and no two processes do it at the same moment. One early
-/// load for each value: if it fails, the deadline decides.
+/// before its deadline, where `time` is what its load took. So the slower the load and the nearer
+/// the deadline, the more likely a load is, and no two processes do it at the same moment. One
+/// early load for each value: if it fails, the deadline decides.
 ///
 /// Plain numbers: a hit that copied a reference would count it, which is a write that all threads
 /// share.
@@ -156,7 +156,8 @@ extension LoadingCache {
     return value
   }
 
-  /// A lookup where the inlined path does not lead: a cache whose values expire, or are loaded anew.
+  /// A lookup where the inlined path does not lead: a cache whose values expire, or are loaded
+  /// anew.
   @inlinable @inline(never)
   func valueSlowly(_ key: Key, _ hash: UInt64) -> Value? {
     guard let rule else { return cache.valueSlowly(key, hash) }

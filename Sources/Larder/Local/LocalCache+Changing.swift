@@ -8,8 +8,8 @@ extension LocalCache {
   /// - Complexity: O(`keys.count`) on average.
   public func values(forKeys keys: [Key]) -> [Value?] { keys.map(value(forKey:)) }
 
-  /// Stores `value` for `key`. Tells what became of it, and which value was there before: `replaced`
-  /// receives it, or `nil` if there was none.
+  /// Stores `value` for `key`. Tells what became of it, and which value was there before:
+  /// `replaced` receives it, or `nil` if there was none.
   ///
   /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
   @discardableResult
@@ -23,8 +23,8 @@ extension LocalCache {
     return outcome
   }
 
-  /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that is
-  /// there afterwards; `nil` if the new one is too costly or there is no memory.
+  /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that
+  /// is there afterwards; `nil` if the new one is too costly or there is no memory.
   ///
   /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
   @discardableResult
@@ -41,9 +41,9 @@ extension LocalCache {
   ///
   ///     counters.modifyValue(forKey: "visits", default: 0) { $0 += 1 }
   ///
-  /// ``withMutableValue(forKey:file:line:_:)`` changes a value without a copy, at its cost. If `body`
-  /// throws, nothing changes. It may use the cache; what it leaves is stored last. Counts as a use of
-  /// the entry, and as a hit or a miss.
+  /// ``withMutableValue(forKey:file:line:_:)`` changes a value without a copy, at its cost. If
+  /// `body` throws, nothing changes. It may use the cache; what it leaves is stored last. Counts as
+  /// a use of the entry, and as a hit or a miss.
   ///
   /// - Parameters:
   ///   - key: The key whose value to change.
@@ -66,8 +66,8 @@ extension LocalCache {
     return insert(value, forKey: key, cost: cost ?? keptCost(key), file: file, line: line)
   }
 
-  /// Changes a copy of the value of `key` and stores it. Returns `nil`, and does not call `body`, if
-  /// there is none. Otherwise like ``modifyValue(forKey:default:cost:file:line:_:)``.
+  /// Changes a copy of the value of `key` and stores it. Returns `nil`, and does not call `body`,
+  /// if there is none. Otherwise like ``modifyValue(forKey:default:cost:file:line:_:)``.
   @discardableResult
   public func modifyValue<Failure: Error>(
     forKey key: Key, cost: Int? = nil, file: StaticString = #fileID, line: UInt = #line,

@@ -89,7 +89,8 @@ extension LocalCache where Value: ~Copyable {
     return find(key, hasher.hash(key)) != nil
   }
 
-  /// Every call that writes begins with this: none may come while a value is being changed in place.
+  /// Every call that writes begins with this: none may come while a value is being changed in
+  /// place.
   @inlinable @inline(__always)
   func enter(file: StaticString = #fileID, line: UInt = #line) {
     if lrd_local_is_exclusive(core) {

@@ -89,7 +89,8 @@ extension LocalCache where Value: ~Copyable {
   }
 
   /// Removes every entry for which `shouldBeRemoved` returns true. The closure is asked once about
-  /// each entry that is stored when the call begins and has not left since. It may use the cache, as inside of ``withValue(forKey:_:)``.
+  /// each entry that is stored when the call begins and has not left since. It may use the cache,
+  /// as inside of ``withValue(forKey:_:)``.
   ///
   /// - Complexity: O(*n*). Allocates a list of *n* pointers.
   public func removeAll<Failure: Error>(

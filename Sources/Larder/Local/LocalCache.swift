@@ -22,14 +22,14 @@ import CLarder
 /// inside one.
 ///
 /// **Re-entry.** Observers, closures and `deinit`s may use the cache, with these exceptions. While
-/// ``withMutableValue(forKey:file:line:_:)`` runs its closure, lookups, writes and walks trap. It and
-/// ``takeValue(forKey:file:line:)`` trap inside the three calls above, which may have lent the value.
-/// And a key's `==` and `hash(into:)` must not use the cache.
+/// ``withMutableValue(forKey:file:line:_:)`` runs its closure, lookups, writes and walks trap. It
+/// and ``takeValue(forKey:file:line:)`` trap inside the three calls above, which may have lent the
+/// value. And a key's `==` and `hash(into:)` must not use the cache.
 ///
 /// **What it has not.** Entries do not expire, memory pressure is not answered, and there are no
-/// loads, groups, second chances or other optional features: use a `Cache` for these. The table grows
-/// at once, like a dictionary's, so now and then an insertion takes O(*n*). What ``Cache`` says of
-/// keys with equal hashes, and of caches that hold caches, holds here, too.
+/// loads, groups, second chances or other optional features: use a `Cache` for these. The table
+/// grows at once, like a dictionary's, so now and then an insertion takes O(*n*). What ``Cache``
+/// says of keys with equal hashes, and of caches that hold caches, holds here, too.
 ///
 /// Complexities count one step for hashing or comparing a key.
 public final class LocalCache<Key: Hashable, Value: ~Copyable> {
