@@ -63,6 +63,7 @@ static void bad_configurations(void) {
     bad = good, bad.policy = policy, bad.cost_limit = 1;
     CHECK(created(bad) == larder_supports_policy(policy));
   }
+  CHECK(larder_supports_policy(LARDER_ARC) == LARDER_UNSUPPORTED);
   bad = good, bad.policy = LARDER_CHEAPEST_FIRST;
   CHECK(created(bad) == LARDER_BAD_ARGUMENT);
   bad.policy = LARDER_COST_AWARE;
