@@ -168,12 +168,13 @@ LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
 LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
   const lrd_policy *policy = shard->policy;
-  if (lrd_evict_is_far_locked(shard)) {
-    lrd_insertion_prefetch_locked(&local->cache, shard, hash);
-  }
+  bool ahead = lrd_evict_is_far_locked(shard);
+  if (ahead) lrd_insertion_prefetch_locked(shard, hash);
   uint32_t id = policy->victim(&shard->order, shard->pool);
   if (id == LRD_NIL) return false;
-  lrd_shard_unlink_locked(shard, lrd_pool_entry(shard->pool, id), LRD_REMOVED_LIMIT, removed);
+  lrd_entry *victim = lrd_pool_entry(shard->pool, id);
+  if (ahead) lrd_evict_prefetch_locked(&local->cache, shard, victim);
+  lrd_shard_unlink_locked(shard, victim, LRD_REMOVED_LIMIT, removed);
   shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
   return true;
 }

@@ -30,6 +30,13 @@ static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *s
   }
 }
 
+void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *victim) {
+  if (victim->prev == LRD_NIL) return;
+  const lrd_entry *next = lrd_pool_entry(shard->pool, victim->prev);
+  lrd_shard_prefetch(shard, lrd_entry_hash48_locked(next), cache->entry_references.count);
+  lrd_entry_prefetch_references(next, &cache->entry_references);
+}
+
 static int kind_of(uint8_t reason, lrd_shortage shortage) {
   if (reason == LRD_REMOVED_TRIM) return LRD_EVICTED_BY_TRIM;
   return shortage == LRD_COUNT_SHORT ? LRD_EVICTED_BY_COUNT : LRD_EVICTED_BY_COST;
@@ -40,6 +47,7 @@ bool lrd_evict_living_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spar
   bool wants_cost = shortage == LRD_COST_SHORT && cache->policy->pass;
   lrd_entry *victim = choose_locked(cache, shard, spared, wants_cost);
   if (!victim) return false;
+  if (shard->ahead) lrd_evict_prefetch_locked(cache, shard, victim);
   lrd_shard_unlink_locked(shard, victim, reason, victims);
   shard->counters.evictions[kind_of(reason, shortage)]++;
   return true;

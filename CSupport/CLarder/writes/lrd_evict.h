@@ -19,6 +19,11 @@ LRD_INLINE bool lrd_evict_is_far_locked(const lrd_shard *shard) LRD_REQUIRES(sha
   return shard->count >= shard->far;
 }
 
+/// Begins to load what evicting and destroying the hotter neighbour of a victim will touch: where
+/// victims are neighbours, that of the next one.
+void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *victim)
+    LRD_REQUIRES(shard->lock);
+
 /// Evicts one entry other than `spared` because of `shortage`; its state becomes `reason`. False
 /// when no entry of the shard would help. If the policy names `spared`, it is displaced: the entry
 /// that replaces it then enters the order as a new one.

@@ -23,17 +23,6 @@
 
 enum { evictions_per_lock = 32, expirations_per_insertion = 4, seeks_per_insertion = 16 };
 
-void lrd_insertion_prefetch_locked(lrd_cache *cache, lrd_shard *shard, uint64_t hash) {
-  const lrd_policy *policy = cache->policy;
-  if (!policy->prefetch) return;
-  uint32_t id = policy->prefetch(&shard->order, &cache->pool, hash & ~(uint64_t)0xffff);
-  if (id == LRD_NIL) return;
-  const lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-  lrd_table *root = lrd_shard_root_locked(shard);
-  LRD_PREFETCH(&root->bucket[lrd_table_index(root, lrd_entry_hash48_locked(victim))]);
-  lrd_entry_prefetch_references(victim, &cache->entry_references);
-}
-
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
   lrd_shard_leave(cache, shard);
   lrd_supply_drop(&insertion->supply);

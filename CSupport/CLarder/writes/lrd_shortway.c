@@ -20,14 +20,6 @@ static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t 
   return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
 }
 
-/// Begins to load what evicting and destroying an entry will touch.
-static __attribute__((noinline)) void prefetch_locked(lrd_cache *cache, lrd_shard *shard,
-                                                      uint32_t id) LRD_REQUIRES(shard->lock) {
-  const lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
-  lrd_shard_prefetch(shard, lrd_entry_hash48_locked(entry), cache->entry_references.count);
-  lrd_entry_prefetch_references(entry, &cache->entry_references);
-}
-
 typedef enum eviction {
   NOT_EVICTED, // nothing has changed
   EVICTED,
@@ -43,8 +35,7 @@ LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *sh
   uint32_t id = shard->policy->victim(&shard->order, shard->pool);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
-  // Where victims are neighbours, the next one.
-  if (shard->ahead && victim->prev != LRD_NIL) prefetch_locked(cache, shard, victim->prev);
+  if (shard->ahead) lrd_evict_prefetch_locked(cache, shard, victim);
   lrd_shard_detach_locked(shard, victim, LRD_REMOVED_LIMIT);
   shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
   lane->sound_at = shard->unlinked;

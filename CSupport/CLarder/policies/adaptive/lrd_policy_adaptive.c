@@ -139,18 +139,12 @@ static int losing_queue(const lrd_order *order) {
   return small && (!main || lrd_adaptive_small_is_full(order)) ? number : MAIN;
 }
 
-static uint32_t adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
+static void adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
   const lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
   lrd_ghosts_prefetch(&state->ghosts, lrd_hash_mix(hash48));
+  lrd_order_prefetch(slots, order->queue[OLD].list.tail);
   lrd_order_prefetch(slots, order->queue[YOUNG].list.tail);
-  int number = losing_queue(order);
-  uint32_t id = order->queue[number].list.tail;
-  lrd_order_prefetch(slots, id);
-  if (id != LRD_NIL && number != MAIN) {
-    lrd_ghosts_prefetch(&state->ghosts, lrd_entry_mixed_hash(lrd_slots_entry(slots, id)));
-  }
-  return id;
 }
 
 static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
