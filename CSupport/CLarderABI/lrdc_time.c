@@ -33,7 +33,7 @@ static larder_status find_and_grant(larder_cache *cache, const void *data, uint6
   lrdc_key key;
   larder_status status = lrdc_key_read(cache, data, size, &key);
   if (status != LARDER_OK) return status;
-  if (wish.set && !lrd_cache_retrofit(cache->core)) return LARDER_OUT_OF_MEMORY;
+  if (wish.set && !lrd_cache_retrofit(cache->core, false)) return LARDER_OUT_OF_MEMORY;
   lrd_lane *lane = lrdc_lane(cache);
   lrd_shard *shard = lrd_cache_shard(cache->core, key.hash);
   lrd_shard_enter(cache->core, lane, shard);
@@ -60,8 +60,7 @@ larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
   if (status != LARDER_OK) return status;
   if (!lrdc_jitter_is_good(jitter)) return LARDER_BAD_ARGUMENT;
   lrd_cache *core = cache->core;
-  if (!lrd_cache_retrofit(core)) return LARDER_OUT_OF_MEMORY;
-  if (after_access && !core->pool.hard) return LARDER_WRONG_MODE;
+  if (!lrd_cache_retrofit(core, after_access)) return LARDER_OUT_OF_MEMORY;
   bool set = lrd_cache_set_expiration(core, lrdc_expiration(after_write, after_access, jitter));
   return set ? LARDER_OK : LARDER_OUT_OF_MEMORY;
 }

@@ -36,14 +36,13 @@ static larder_status status_of(lrd_result result) {
   }
 }
 
-/// Moves an entry without room for a deadline into a slot that has it. False without memory.
+/// Moves an entry without room for deadlines into a slot that has it. False without memory.
 static bool refit(writing *write) {
   lrd_cache *core = write->cache->core;
   lrd_entry *entry = write->entry;
-  uint64_t cost = lrd_entry_cost(entry);
-  lrd_entry *moved = lrd_slot_take_timed(core, NULL, cost);
+  lrd_entry *moved = lrd_slot_take_timed(core, NULL, lrd_entry_cost(entry));
   if (!moved) return false;
-  lrd_entry_describe(moved, write->key.hash, cost);
+  lrd_entry_describe_again(core, moved, entry, write->key.hash);
   ((lrdc_slot *)(void *)moved)->value = lrdc_value_of(entry);
   write->entry = moved;
   // Not to the lane: that would take this slot again for the next entry, which needs a timed one.
@@ -98,7 +97,7 @@ static larder_status prepare(writing *write, const void *data, uint64_t size, ui
   larder_status status = lrdc_value_make(cache, &write->key, data, size, cost, &value);
   if (status != LARDER_OK) return status;
   const uint64_t *lifetime = write->lifetime;
-  if (lifetime && !lrd_cache_retrofit(cache->core)) {
+  if (lifetime && !lrd_cache_retrofit(cache->core, false)) {
     lrdc_value_undo(value);
     return LARDER_OUT_OF_MEMORY;
   }

@@ -8,14 +8,13 @@ extension Cache {
   /// When the setter returns, no call finds what has expired by the new value. The cache forgets
   /// the evicted objects of ``Options/secondChances``.
   ///
-  /// If the cache was created without anything about time, nobody knows when its entries were
-  /// stored and used. Those that are there when it is first given a lifetime count as stored and
-  /// used then.
+  /// Uses are noted as long as there is an ``Expiration/afterAccess``. When there is none, and one is
+  /// set, what is stored counts as used then, and so does what would have expired by its writing
+  /// before its idle time was over. If the cache was created without anything about time, what is
+  /// there when it is first given a lifetime counts as stored then, too.
   ///
-  /// The setter traps if ``Expiration/afterAccess`` is given to a cache that was created with
-  /// lifetimes but without that: there is no room for it in the entries. All other caches take any
-  /// value, and so does one with a ``ManualClock``. It also traps if there is no memory for
-  /// deadlines.
+  /// The setter makes room in the entries if they have none for this, see
+  /// <doc:Expiring#What-it-costs>, and traps if there is no memory for that.
   ///
   /// - Complexity: Getting is O(1). Setting is O(*n*), and locks a shard for some 64 entries at a
   ///   time.
@@ -23,12 +22,11 @@ extension Cache {
     get { Expiration(core: lrd_cache_expiration(core)) }
     set {
       if newValue == expiration { return }
-      require(canExpire(), "no memory for lifetimes")
       extras?.secondChance?.willWriteAll()
       defer { extras?.secondChance?.didWriteAll() }
       require(
-        lrd_cache_set_expiration(core, newValue.core),
-        "a cache created with lifetimes, but without afterAccess, cannot have that later")
+        canExpire(byUse: newValue.core.after_access != .max)
+          && lrd_cache_set_expiration(core, newValue.core), "no memory for lifetimes")
     }
   }
 

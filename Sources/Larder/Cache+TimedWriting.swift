@@ -38,14 +38,14 @@ extension Cache {
     return store(consume value, key, cost, lifetime: lifetime.lifetime)
   }
 
-  /// Sees to it that entries can expire, those that are stored and those to come. False without
-  /// memory.
+  /// Sees to it that entries can expire, by their last use as well if `byUse`, those that are stored
+  /// and those to come. False without memory.
   @usableFromInline
-  func canExpire() -> Bool {
-    lrd_cache_retrofit(core)
+  func canExpire(byUse: Bool = false) -> Bool {
+    lrd_cache_retrofit(core, byUse)
   }
 
-  /// Moves an entry that is not published yet into a slot that has room for a deadline. False
+  /// Moves an entry that is not published yet into a slot that has room for deadlines. False
   /// without memory. No lock is held.
   @usableFromInline @inline(never)
   func refit(
@@ -53,11 +53,10 @@ extension Cache {
     _ storage: UnsafeMutablePointer<Storage>?
   ) -> Bool {
     storage?.pointee.endLoan()
-    let cost = lrd_entry_cost(entry)
-    guard let moved = lrd_slot_take_timed(core, nil, cost) else { return false }
+    guard let moved = lrd_slot_take_timed(core, nil, lrd_entry_cost(entry)) else { return false }
     moved.key(of: Layout.self).moveInitialize(from: entry.key(of: Layout.self), count: 1)
     moved.value(of: Layout.self).moveInitialize(from: entry.value(of: Layout.self), count: 1)
-    lrd_entry_describe(moved, hash, cost)
+    lrd_entry_describe_again(core, moved, entry, hash)
     // Not to the lane, which would hand it out for the next one.
     lrd_slot_give(core, nil, entry)
     entry = moved

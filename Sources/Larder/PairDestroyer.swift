@@ -108,8 +108,10 @@ final class TypedPairDestroyer<Key: Hashable & Sendable, Value: Sendable>: PairD
     typealias Layout = EntryLayout<Key, Value>
     copy.key(of: Layout.self).initialize(to: entry.key(of: Layout.self).pointee)
     copy.value(of: Layout.self).initialize(to: entry.value(of: Layout.self).pointee)
-    guard extras?.ages != nil else { return }
-    copy.age(of: Layout.self).initialize(to: entry.age(of: Layout.self).pointee)
+    if extras?.ages != nil {
+      copy.age(of: Layout.self).initialize(to: entry.age(of: Layout.self).pointee)
+    }
+    extras?.refresh?.copy(entry, to: copy)
   }
 }
 

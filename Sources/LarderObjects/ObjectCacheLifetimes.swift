@@ -13,10 +13,10 @@ public import Larder
 ///       image, forKey: address, cost: 0, lifetime: .seconds(5))
 ///
 /// Any cache can be given lifetimes. One that ``makeCache(expiration:clock:_:)`` has made has room
-/// for them from the start. In any other the first one takes as long as storing all objects anew,
-/// and these take more memory from then on; caches that nobody gives a lifetime pay nothing. The
-/// delegate is told of an object that has expired, on any thread, as of one that is evicted; not,
-/// however, once the cache is being released.
+/// for those of its expiration from the start. In any other the first one takes as long as storing
+/// all objects anew, and these take more memory from then on; caches that nobody gives a lifetime pay
+/// nothing. The delegate is told of an object that has expired, on any thread, as of one that is
+/// evicted; not, however, once the cache is being released.
 ///
 /// **Threads.** All members may be called from any thread, like those of the cache.
 public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
@@ -56,9 +56,8 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
     }
   }
 
-  /// How long objects stay after they were last used; `nil` for any time. A cache of
-  /// ``makeCache(expiration:clock:_:)`` must have been made with such a limit, or with a
-  /// `ManualClock`; setting traps otherwise. Otherwise like ``ageLimit``.
+  /// How long objects stay after they were last used; `nil` for any time. The first such limit takes
+  /// as long as a first lifetime, unless the cache was made with one. Otherwise like ``ageLimit``.
   public var idleLimit: Duration? {
     get { contents.expiration.afterAccess }
     nonmutating set {

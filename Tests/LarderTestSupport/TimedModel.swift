@@ -59,10 +59,8 @@ public struct TimedModel {
     case .trimToAge(let age):
       for (key, times) in times where now - times.written > age { leave(key, .trimmed) }
     case .setRule(let afterWrite, let afterAccess):
-      // Only with an idle time is it known when an entry was used.
-      if self.afterAccess == nil {
-        for key in times.keys { times[key]!.used = times[key]!.written }
-      }
+      // Nobody knows when an entry was used that would not expire by that. Then it was now.
+      for key in times.keys where !ends(times[key]!).isByUse { times[key]!.used = now }
       (self.afterWrite, self.afterAccess) = (afterWrite, afterAccess)
     case .removeExpired: break
     case .advance(let time): now += time
@@ -96,11 +94,17 @@ public struct TimedModel {
     removals += cache.removals[before...]
   }
 
-  /// The earlier of an entry's deadlines; `nil` if it never expires.
+  /// The earlier of an entry's deadlines, `.max` if it never expires, and whether it is that by its
+  /// last use.
+  private func ends(_ times: Times) -> (at: Int, isByUse: Bool) {
+    let write = (times.own ?? afterWrite).map { times.written + $0 } ?? .max
+    guard let afterAccess, times.used + afterAccess <= write else { return (write, false) }
+    return (times.used + afterAccess, true)
+  }
+
   private func deadline(_ times: Times) -> Int? {
-    let write = (times.own ?? afterWrite).map { times.written + $0 }
-    let access = afterAccess.map { times.used + $0 }
-    return write.map { Swift.min($0, access ?? .max) } ?? access
+    let end = ends(times).at
+    return end == .max ? nil : end
   }
 }
 
@@ -123,11 +127,20 @@ extension CacheDriver {
       return .value(rest.map { Int($0.components.seconds) })
     case .trimToAge(let age): cache.trim(toAge: .seconds(age) + .milliseconds(500))
     case .setRule(let afterWrite, let afterAccess):
-      cache.expiration = Expiration(
-        afterWrite: afterWrite.map { .seconds($0) }, afterAccess: afterAccess.map { .seconds($0) })
+      cache.expiration = Expiration(afterWrite: afterWrite, afterAccess: afterAccess)
     case .removeExpired: cache.removeExpired()
     case .advance(let time): clock.advance(by: .seconds(time))
     }
     return .nothing
+  }
+}
+
+extension Expiration {
+  /// A rule in seconds. The idle time is a little shorter, so that it is clear which of two deadlines
+  /// in one second counts.
+  public init(afterWrite: Int?, afterAccess: Int?) {
+    self.init(
+      afterWrite: afterWrite.map { .seconds($0) },
+      afterAccess: afterAccess.map { .seconds($0) - .milliseconds(250) })
   }
 }

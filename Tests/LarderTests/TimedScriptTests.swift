@@ -60,10 +60,9 @@ struct TimedScriptTests {
   ) -> CacheDriver<Key> {
     CacheDriver(
       countLimit: plan.limits.count, costLimit: plan.limits.cost, policy: plan.policy, shards: 1,
+      // One that never ends makes a cache with room for others, which knows all ages.
       expiration: Expiration(
-        // One that never ends makes a cache with room for others, which knows all ages.
-        afterWrite: .seconds(plan.afterWrite.map(Int64.init) ?? .max),
-        afterAccess: plan.afterAccess.map { .seconds($0) }),
+        afterWrite: plan.afterWrite ?? .max, afterAccess: plan.afterAccess),
       clock: clock, key: key, number: number)
   }
 
@@ -135,7 +134,7 @@ extension SplitMix64 {
     default:
       return .setRule(
         afterWrite: below(3) == 0 ? nil : 1 + below(80),
-        afterAccess: plan.givesLifetimes || below(2) == 0 ? nil : 1 + below(60))
+        afterAccess: below(2) == 0 ? nil : 1 + below(60))
     }
   }
 }

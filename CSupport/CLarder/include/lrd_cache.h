@@ -28,6 +28,9 @@
  *   steal_hand      the shard to look for victims in next (relaxed): any value will do
  *   older, link     the list of all caches, as in lrd_process.h; guard: that list's lock
  *   answer          see lrd_answer.h; guard: `admin`
+ *   wide            set once, before any shard's timer says so (release, by the shards' locks)
+ *   hard            all entries have room for a hard word (lrd_deadline.h); set once (release),
+ *                   partner: lrd_cache_has_room()
  *   all others      constant after creation, or with guards of their own */
 #pragma once
 
@@ -115,6 +118,8 @@ typedef struct lrd_cache {
   lrd_expiration expiration;
   _Atomic(bool) rule_changes;
   _Atomic(uint64_t) barren;
+  _Atomic(bool) wide; // entries that are described with a time take `wide` slots (lrd_pool.h)
+  _Atomic(bool) hard;
 
   _Alignas(LRD_LINE_PAIR) lrd_pool pool;
   lrd_budget budget;
@@ -140,6 +145,12 @@ uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
 /// was found before may have none.
 static inline bool lrd_cache_is_timed(const lrd_cache *cache) {
   return atomic_load_explicit(&cache->number, memory_order_acquire) & LRD_NUMBER_TIMED;
+}
+
+/// True when entries can expire and, if `by_use`, have room for a deadline by their last use.
+static inline bool lrd_cache_has_room(const lrd_cache *cache, bool by_use) {
+  if (by_use) return atomic_load_explicit(&cache->hard, memory_order_acquire);
+  return lrd_cache_is_timed(cache);
 }
 
 /// The cache that a request belongs to.

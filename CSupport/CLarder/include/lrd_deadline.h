@@ -6,8 +6,8 @@
  *
  * LIFE is 0 if the entry goes by the lifetime of its cache, and LRD_LIFE_FOREVER if it was given
  * one without end. Otherwise it is the lifetime that the entry was given, as a number of six bits
- * with an exponent: good to 2 %, which is enough to tell how old the entry is. Deadlines themselves
- * are exact to a tick, and round down.
+ * with an exponent: good to 2 %, which is enough to tell how old the entry is. Its lower byte is
+ * never LRD_LIFE_SOFT. Deadlines themselves are exact to a tick, and round down.
  *
  * An entry that never expires has a deadline of LRD_FOREVER or later, which no limit reaches. What
  * it is later is half of the tick at which the entry was written.
@@ -15,12 +15,15 @@
  * PARITY is that of the cache's rule when the word was made: it tells, while the rule changes,
  * which entries still go by the former one.
  *
- * IDLE LIFETIMES. Caches that have them keep two words for an entry: `hard` is the deadline
- * however often the entry is used, and `word` the earlier of that and the one by the last use.
+ * IDLE LIFETIMES. An entry that may expire by its last use has two words: `hard` is the deadline
+ * however often it is used, and `word` a soft one, by its last use. The lower byte of a soft word is
+ * LRD_LIFE_SOFT, and tells that there is another. So an entry has room for `hard` before its cache
+ * has an idle lifetime (lrd_retrofit.h), and nobody needs to know of an entry whether it has.
  *
- * GUARD: the shard's lock to write, but a hit stores `word` without it (all relaxed). Such a store
- * can undo a change of `word` that somebody makes at the same time. So readers look at `hard` as
- * well, which no hit writes. */
+ * GUARD: the shard's lock to write, but a hit stores a soft `word` in place of another one without
+ * it (all relaxed). Such a store can undo a change of `word` that somebody makes at the same time.
+ * So readers of a soft word look at `hard` as well, which no hit writes. Whoever changes `word`
+ * stores `hard`, too, wherever there is room for it. */
 #pragma once
 
 #include "lrd_clock.h"
@@ -31,7 +34,8 @@
 #define LRD_WORD_SHIFT 13
 #define LRD_WORD_PARITY ((uint64_t)1 << 12)
 #define LRD_LIFE_MASK (LRD_WORD_PARITY - 1)
-#define LRD_LIFE_FOREVER LRD_LIFE_MASK
+#define LRD_LIFE_SOFT 0xff
+#define LRD_LIFE_FOREVER (LRD_LIFE_MASK - 1)
 
 /// Before the header of a timed entry. The links are those of its shard's wheel (lrd_wheel.h).
 typedef struct lrd_time {
@@ -45,11 +49,21 @@ LRD_INLINE lrd_time *lrd_entry_time(const lrd_entry *entry) LRD_NONBLOCKING {
   return (lrd_time *)(uintptr_t)entry - 1;
 }
 
-/// The word that hits do not write: `hard` where there are idle lifetimes, or can be.
-LRD_INLINE _Atomic(uint64_t) *lrd_entry_hard(const lrd_pool *pool,
-                                             const lrd_entry *entry) LRD_NONBLOCKING {
-  if (!pool->hard) return &lrd_entry_time(entry)->word;
+/// True for a word beside which there is a hard one.
+LRD_INLINE bool lrd_word_is_soft(uint64_t word) LRD_NONBLOCKING {
+  return (uint8_t)word == LRD_LIFE_SOFT;
+}
+
+/// Where the hard word of an entry lies that has room for it.
+LRD_INLINE _Atomic(uint64_t) *lrd_entry_hard_field(const lrd_pool *pool,
+                                                   const lrd_entry *entry) LRD_NONBLOCKING {
   return (_Atomic(uint64_t) *)(void *)((char *)(uintptr_t)entry + pool->hard);
+}
+
+/// The word that hits do not write, of an entry whose other one is `word`.
+LRD_INLINE uint64_t lrd_entry_hard(const lrd_pool *pool, const lrd_entry *entry,
+                                   uint64_t word) LRD_NONBLOCKING {
+  return lrd_word_is_soft(word) ? LRD_LOAD(lrd_entry_hard_field(pool, entry)) : word;
 }
 
 /// What has a word below this has expired at `tick`.
@@ -74,12 +88,15 @@ static inline uint64_t lrd_life_encode(uint64_t ticks) {
   if (ticks >= LRD_FOREVER) return LRD_LIFE_FOREVER;
   if (ticks < 64) return ticks ? ticks : 1;
   int shift = 63 - __builtin_clzll(ticks) - 6;
-  return (uint64_t)(shift + 1) << 6 | (ticks >> shift & 63);
+  uint64_t number = (uint64_t)(shift + 1) << 6 | (ticks >> shift & 63);
+  // In digits of which the lower one has 255 values: never LRD_LIFE_SOFT.
+  return number + number / LRD_LIFE_SOFT;
 }
 
 static inline uint64_t lrd_life_decode(uint64_t life) {
   if (life == LRD_LIFE_FOREVER) return LRD_FOREVER;
-  return life < 64 ? life : (64 | (life & 63)) << ((life >> 6) - 1);
+  uint64_t number = life - (life >> 8);
+  return number < 64 ? number : (64 | (number & 63)) << ((number >> 6) - 1);
 }
 
 /// The word of an entry written at one tick that lives for `ticks`.

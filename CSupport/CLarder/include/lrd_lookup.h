@@ -154,15 +154,15 @@ LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
   if (LRD_UNLIKELY(next + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
 }
 
-/// Moves the deadline of an entry that is used, if that is worth a store.
+/// Moves the soft deadline of an entry that is used, if that is worth a store.
 void lrd_entry_extend(lrd_cache *cache, lrd_entry *entry, uint64_t limit) LRD_NONBLOCKING;
 
 /// False when the entry just found, of a cache whose entries can expire, has done so.
 LRD_INLINE bool lrd_entry_lives_still(lrd_cache *cache, lrd_lane *lane,
                                       const lrd_entry *entry) LRD_NONBLOCKING {
   uint64_t limit = lrd_lane_limit(cache, lane);
-  return LRD_LOAD(&lrd_entry_time(entry)->word) >= limit &&
-         LRD_LOAD(lrd_entry_hard(&cache->pool, entry)) >= limit;
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  return word >= limit && lrd_entry_hard(&cache->pool, entry, word) >= limit;
 }
 
 /// The same for a use of the entry: its deadline moves if it goes by the last use.
@@ -171,8 +171,8 @@ LRD_INLINE bool lrd_entry_lives(lrd_cache *cache, lrd_lane *lane,
   uint64_t limit = lrd_lane_limit(cache, lane);
   uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
   if (LRD_UNLIKELY(word < limit)) return false;
-  if (LRD_LIKELY(!cache->pool.hard)) return true;
-  if (LRD_UNLIKELY(LRD_LOAD(lrd_entry_hard(&cache->pool, entry)) < limit)) return false;
+  if (LRD_LIKELY(!lrd_word_is_soft(word))) return true;
+  if (LRD_UNLIKELY(LRD_LOAD(lrd_entry_hard_field(&cache->pool, entry)) < limit)) return false;
   // Without an idle lifetime, this is so late that no word is before it.
   uint64_t idle = LRD_LOAD(&cache->idle);
   if (word < limit + ((idle - idle / 64) << LRD_WORD_SHIFT) && idle < LRD_FOREVER) {

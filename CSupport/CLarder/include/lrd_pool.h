@@ -11,11 +11,11 @@
  * page. Threads take and give many slots at a time.
  *
  * OPTIONAL FIELDS. In a costed pool each slot has room for a cost before the header, in a timed
- * pool for a deadline. In any other pool an entry that has one takes slots next to each other: two
- * for a cost, and `wide` for a deadline, which has room for `hard` there as well. It lies in the
- * last one, and the fields before it. Such slots come from pages of their own. So a cache that
- * nobody told about costs or deadlines stores them all the same, and its other entries are as small
- * as they can be.
+ * pool for a deadline, and perhaps for a second one behind the value. In any other pool an entry
+ * that has one takes slots next to each other: two for a cost, and `wide` for deadlines, which have
+ * room for the second one as well. It lies in the last one, and the fields before it. Such slots come
+ * from pages of their own. So a cache that nobody told about costs or deadlines stores them all the
+ * same, and its other entries are as small as they can be.
  *
  * THE RESERVE PAGE. The system takes as long for the first touch of a huge page as for thousands of
  * insertions. When a pool with such a page begins to use another one, it therefore wants a
@@ -40,6 +40,7 @@
 typedef struct lrd_layout {
   size_t bytes; // header, key, value, and what follows them
   size_t alignment;
+  ptrdiff_t hard; // from the header to the second deadline (lrd_deadline.h); 0: no room for one
   bool costed;
   bool timed;
 } lrd_layout;
@@ -59,8 +60,8 @@ typedef struct lrd_pool {
   size_t alignment;
   size_t prefix;  // bytes of a slot before its entry: the optional fields
   size_t extra;   // bytes from an entry's start to what its policy keeps in it
-  ptrdiff_t hard; // and to the deadline that hits do not move; 0: there is none (lrd_deadline.h)
-  uint32_t wide;  // slots that an entry with a deadline takes
+  ptrdiff_t hard; // and to the deadline that hits do not move, of entries that have room for it
+  uint32_t wide;  // slots that an entry with room for it takes
   uint8_t odd;    // lrd_fields that a slot has no room for: entries with them take several
   _Atomic(uint64_t)
       expected; // slots that will be enough, most likely; 0: not known. A hint, relaxed
@@ -89,12 +90,12 @@ void lrd_pool_close(lrd_pool *pool);
 /// Takes up to `wanted` free slots into `ids`; returns how many, 0 without memory. Locks `lock`.
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
 
-/// Takes a pair of slots, for an entry with a cost that slots have no room for; or as many as a
-/// deadline takes. False without memory. Locks `lock`.
+/// Takes a pair of slots, for an entry with a cost that slots have no room for; or as many as
+/// deadlines take. False without memory. Locks `lock`.
 bool lrd_pool_take_pair(lrd_pool *pool, uint32_t *id);
 bool lrd_pool_take_wide(lrd_pool *pool, uint32_t *id);
 
-/// True when the slots of an entry that was taken have room for a deadline.
+/// True when the slots of an entry that was taken have room for all deadlines.
 bool lrd_pool_is_wide(lrd_pool *pool, uint32_t id);
 
 /// True when the background thread should call lrd_spare_prepare().

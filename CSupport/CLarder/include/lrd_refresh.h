@@ -28,6 +28,12 @@ static inline void lrd_refresh_open(void *words, uint64_t at, bool timed, uint64
   if (timed) LRD_STORE(&refresh->time, time);
 }
 
+/// The same words for a copy of an entry that is published.
+static inline void lrd_refresh_copy(void *copy, const void *words, bool timed) {
+  lrd_refresh *refresh = (lrd_refresh *)(uintptr_t)words;
+  lrd_refresh_open(copy, LRD_LOAD(&refresh->at), timed, timed ? LRD_LOAD(&refresh->time) : 0);
+}
+
 /// Claims `at` if it has come; it is then `later`.
 LRD_INLINE bool lrd_refresh_claim(void *words, uint64_t now, uint64_t later) LRD_NONBLOCKING {
   lrd_refresh *refresh = words;
@@ -51,7 +57,7 @@ static inline bool lrd_refresh_claim_early(void *words, uint64_t time) {
 /// The tick at which an entry expires if nobody uses it; LRD_FOREVER or later if it does not.
 static inline uint64_t lrd_refresh_deadline(lrd_cache *cache, const lrd_entry *entry) {
   uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
-  uint64_t hard = LRD_LOAD(lrd_entry_hard(&cache->pool, entry));
+  uint64_t hard = lrd_entry_hard(&cache->pool, entry, word);
   return lrd_word_deadline(word < hard ? word : hard);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_retrofit.h — makes a cache whose entries cannot expire into one whose entries can, while it is
- * in use.
+/* lrd_retrofit.h — gives a cache that is in use room for deadlines: one whose entries cannot expire,
+ * or not by their last use.
  *
- *   1 each shard gets a timer       from then on all that is stored there has a deadline, or is UNFIT
- *   2 what is there already is copied, slice by slice, into slots with room for one
- *   3 the cache gets another number every lookup that begins from then on looks at deadlines
+ *   1 each shard is told, and gets a timer    from then on all that is stored there has room for two
+ *                                             deadlines, or is UNFIT
+ *   2 what is there already is copied, slice by slice, into slots with such room
+ *   3 the cache gets another number           every lookup that begins from then on looks at
+ *                                             deadlines; only if no entry could expire before
  *
  * A copy takes the place of its entry as a replacement does, in the table by one store, and in the
  * order. The entry retires: readers may hold it as long as they like. No observer and no counter
@@ -15,15 +17,17 @@
  * number it finds none, and comes to lrd_lane_attach(), which gives it a lane of the timed kind.
  * That costs other caches nothing: the number is compared anyway. A lifetime is given after step 3.
  * A lookup that began before, and finds the value, began before this was stored. It may answer as
- * if it had ended at once.
+ * if it had ended at once. Where entries could expire already, each word says itself whether there
+ * is a second one (lrd_deadline.h).
  *
  * WHY EVERYBODY FINDS A DEADLINE. A lookup that has seen the new number (acquire) sees step 2 whole.
- * It must look at the number before it looks for the entry.
+ * It must look at the number before it looks for the entry. A soft word is only made where step 2
+ * is done, for the whole shard.
  *
  * Several threads may do this at the same time: each walks all shards, and what one has copied,
- * the others leave. It counts as written, and as used, now: nobody knows when it was. Afterwards
- * the cache is as if it had been made for deadlines, but each entry takes `wide` slots
- * (lrd_pool.h), and one that is described without a lifetime mostly takes two rounds to be
+ * the others leave. What had no deadline counts as written, and as used, now: nobody knows when it
+ * was. Afterwards the cache is as if it had been made for deadlines, but each entry takes `wide`
+ * slots (lrd_pool.h), and one that is described without a lifetime mostly takes two rounds to be
  * stored. */
 #pragma once
 
@@ -31,9 +35,9 @@
 
 #pragma clang assume_nonnull begin
 
-/// True when entries of the cache can expire, from now on at the latest. False without memory: the
-/// cache is then as it was, but for its size. O(n) once, a slice of some 64 entries under each lock.
-/// No lock is held.
-bool lrd_cache_retrofit(lrd_cache *cache);
+/// True when entries of the cache can expire, by their last use as well if `by_use`, from now on at
+/// the latest. False without memory: the cache is then as it was, but for its size. O(n) once, a
+/// slice of some 64 entries under each lock. No lock is held.
+bool lrd_cache_retrofit(lrd_cache *cache, bool by_use);
 
 #pragma clang assume_nonnull end

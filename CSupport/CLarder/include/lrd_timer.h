@@ -7,7 +7,8 @@
  * A lookup compares deadlines itself (lrd_lookup.h), so nothing that has expired is found, whatever
  * the wheel is late. The wheel only gives room and memory back.
  *
- * Guard: the shard's lock; `clock` is constant. */
+ * Guard: the shard's lock; `clock` is constant. `wide`, then `hard` are set once (lrd_retrofit.h), or
+ * `hard` from the beginning. */
 #pragma once
 
 #include "lrd_wheel.h"
@@ -35,6 +36,8 @@ typedef struct lrd_timer {
   lrd_rule rule;
   uint64_t wake;        // the tick at which the next visit will look, at the latest
   uint64_t expirations; // entries ever removed because they had expired
+  bool wide;            // what is stored from now on takes `wide` slots (lrd_pool.h)
+  bool hard;            // all entries have room for a hard word
   lrd_manual_clock *_Nullable clock;
 } lrd_timer;
 
@@ -66,8 +69,8 @@ static inline uint64_t lrd_timer_tick(const lrd_timer *timer) {
 
 /// True when a timed entry has expired by this limit.
 static inline bool lrd_timer_is_over(const lrd_pool *pool, const lrd_entry *entry, uint64_t limit) {
-  return LRD_LOAD(&lrd_entry_time(entry)->word) < limit ||
-         LRD_LOAD(lrd_entry_hard(pool, entry)) < limit;
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  return word < limit || lrd_entry_hard(pool, entry, word) < limit;
 }
 
 /// The ticks of a lifetime in nanoseconds. A hundred years and more are without an end.
@@ -89,7 +92,7 @@ void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t 
 void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks);
 
 /// Computes the words of an entry in the wheel anew if they are those of `former`, a rule with the
-/// other parity.
+/// other parity. If the words do not tell when it was used last, it counts as used now.
 void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const lrd_rule *former);
 
 /// True once an entry expires before the next visit will look: that one must be asked for. A clock

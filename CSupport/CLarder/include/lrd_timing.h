@@ -24,6 +24,10 @@ lrd_entry *_Nullable lrd_slot_take_timed(lrd_cache *cache, lrd_lane *_Nullable l
 void lrd_entry_describe_timed(lrd_cache *cache, lrd_entry *entry, uint64_t hash, uint64_t cost,
                               uint64_t lifetime);
 
+/// Describes an entry, in a slot with more room, as the one that was UNFIT (lrd_insertion.h).
+void lrd_entry_describe_again(lrd_cache *cache, lrd_entry *moved, const lrd_entry *entry,
+                              uint64_t hash);
+
 /// When an entry was written and when it expires, for an entry that is to have the same. 0 if it has
 /// no deadline field.
 typedef struct lrd_timing {

@@ -38,6 +38,11 @@ static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   return opened;
 }
 
+/// True when entries have room for two deadlines from the beginning.
+static bool idles(const lrd_options *options) {
+  return options->timed && options->expiration.after_access != LRD_NEVER;
+}
+
 /// Makes the shards' timers. False without memory.
 static bool open_timers(lrd_cache *cache, const lrd_options *options) LRD_UNCHECKED_LOCKS {
   cache->clock = options->clock;
@@ -50,6 +55,7 @@ static bool open_timers(lrd_cache *cache, const lrd_options *options) LRD_UNCHEC
     shard->timer = lrd_timer_create(cache->clock, &rule);
     if (!shard->timer) return false;
     shard->timer->wheel.grace = lrd_ticks_of(options->grace);
+    shard->timer->hard = idles(options);
     shard->at_ease = lrd_growth_ease_locked(shard);
   }
   return true;
@@ -118,9 +124,8 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->entry_references = options->references;
   size_t extra = lrd_round_up(options->entry_bytes, 8);
   size_t hard = lrd_round_up(extra + options->policy->entry_bytes, 8);
-  // A clock of its own is for tests, which may ask for idle lifetimes at any time.
-  bool idles = options->timed && (options->clock || options->expiration.after_access != LRD_NEVER);
-  lrd_layout layout = {.bytes = hard + (idles ? sizeof(uint64_t) : 0),
+  lrd_layout layout = {.bytes = hard + (idles(options) ? sizeof(uint64_t) : 0),
+                       .hard = idles(options) ? (ptrdiff_t)hard : 0,
                        .alignment = options->entry_alignment,
                        .costed = options->costed || options->cost_limit,
                        .timed = options->timed};
@@ -132,7 +137,7 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   }
   lrd_pool_expect(&cache->pool, options->count_limit);
   cache->pool.extra = extra;
-  if (options->timed) cache->pool.hard = idles ? (ptrdiff_t)hard : 0;
+  LRD_STORE(&cache->hard, idles(options));
   static const _Atomic(uint32_t) nothing = 0;
   cache->listens = cache->policy->listens ? cache->policy->listens(cache->shared) : &nothing;
   static _Atomic(uint64_t) caches = 0;

@@ -26,6 +26,7 @@ lrd_timer *lrd_timer_create(lrd_manual_clock *clock, const lrd_rule *rule) {
   timer->clock = clock;
   timer->expirations = 0;
   timer->wake = LRD_FOREVER;
+  timer->wide = timer->hard = false;
   timer->wheel.grace = 0;
   lrd_wheel_open(&timer->wheel, lrd_timer_tick(timer));
   return timer;
@@ -71,20 +72,21 @@ static uint64_t life_of(const lrd_rule *rule, const lrd_entry *entry) {
   return lrd_spread(rule->after_write, rule->jitter, lrd_entry_hash48(entry));
 }
 
-/// Sets both words: `hard`, and what is left of it if the entry was used last at `accessed`.
+/// Sets the words: that of the hard deadline, and what is left of it if the entry was used last at
+/// `accessed`.
 static void set(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t hard,
                 uint64_t accessed) {
   uint64_t idle = idle_of(&timer->rule, entry);
-  uint64_t soft = lrd_word_make(accessed, idle, 0, timer->rule.parity);
-  bool idles = pool->hard && idle < LRD_FOREVER && soft < hard;
-  LRD_STORE(lrd_entry_hard(pool, entry), hard);
+  uint64_t soft = lrd_word_make(accessed, idle, LRD_LIFE_SOFT, timer->rule.parity);
+  bool idles = timer->hard && idle < LRD_FOREVER && soft < hard;
+  if (timer->hard) LRD_STORE(lrd_entry_hard_field(pool, entry), hard);
   LRD_STORE(&lrd_entry_time(entry)->word, idles ? soft : hard);
 }
 
 void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   lrd_time *time = lrd_entry_time(entry);
   const lrd_rule *rule = &timer->rule;
-  uint64_t now = lrd_timer_tick(timer), hard = LRD_LOAD(lrd_entry_hard(pool, entry));
+  uint64_t now = lrd_timer_tick(timer), hard = 0;
   switch ((enum lrd_lifetime_kind)time->later) {
   case LRD_LIFETIME_OF_RULE:
     hard = lrd_word_make(now, life_of(rule, entry), 0, rule->parity);
@@ -95,6 +97,7 @@ void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t 
     break;
   }
   case LRD_LIFETIME_KEPT:
+    hard = lrd_entry_hard(pool, entry, LRD_LOAD(&time->word));
     break;
   }
   set(timer, pool, entry, hard, now);
@@ -117,27 +120,26 @@ static uint64_t written_by(const lrd_rule *rule, const lrd_entry *entry, uint64_
 }
 
 uint64_t lrd_timer_written(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry) {
-  return written_by(&timer->rule, entry, LRD_LOAD(lrd_entry_hard(pool, entry)));
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  return written_by(&timer->rule, entry, lrd_entry_hard(pool, entry, word));
 }
 
 void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const lrd_rule *former) {
-  uint64_t hard = LRD_LOAD(lrd_entry_hard(pool, entry));
   uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  uint64_t hard = lrd_entry_hard(pool, entry, word);
   if ((hard & LRD_WORD_PARITY) == timer->rule.parity) return;
   // What has expired does not come back, however long the new lifetimes are.
-  if (lrd_timer_is_over(pool, entry, lrd_limit_at(lrd_timer_tick(timer)))) return;
-  uint64_t written = written_by(former, entry, hard), accessed = written;
-  uint64_t idle = idle_of(former, entry), soft = lrd_word_deadline(word);
-  // The word tells when the entry was used last, unless it is the hard deadline.
-  if (pool->hard && idle < LRD_FOREVER && soft >= idle && soft - idle > accessed) {
-    accessed = soft - idle;
+  uint64_t now = lrd_timer_tick(timer), accessed = now;
+  if (lrd_timer_is_over(pool, entry, lrd_limit_at(now))) return;
+  // A soft word tells when the entry was used last. If nothing does, it was now.
+  if (lrd_word_is_soft(word)) {
+    uint64_t idle = idle_of(former, entry), deadline = lrd_word_deadline(word);
+    if (deadline < now + idle) accessed = deadline - idle;
   }
-  // A lifetime of its own tells only roughly when the entry was written.
-  uint64_t now = lrd_timer_tick(timer);
-  if (accessed > now) accessed = now;
   if (lrd_word_life(hard)) {
     hard = (hard & ~LRD_WORD_PARITY) | timer->rule.parity;
   } else {
+    uint64_t written = written_by(former, entry, hard);
     hard = lrd_word_make(written, life_of(&timer->rule, entry), 0, timer->rule.parity);
   }
   uint32_t id = lrd_wheel_remove(&timer->wheel, pool, entry);

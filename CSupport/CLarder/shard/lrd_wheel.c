@@ -48,20 +48,27 @@ void lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t 
   wheel->occupied[level] |= (uint64_t)1 << slot;
 }
 
+/// Where the id of a linked entry is: in the link of the one before it, or in that of its slot.
+static uint32_t *link_of(lrd_wheel *wheel, lrd_pool *pool, const lrd_time *time) {
+  if (time->earlier < LRD_WHEEL_HEAD) return &time_of(pool, time->earlier)->later;
+  uint32_t number = time->earlier - LRD_WHEEL_HEAD;
+  return &wheel->first[number / LRD_WHEEL_SLOTS][number % LRD_WHEEL_SLOTS];
+}
+
+uint32_t lrd_wheel_id(lrd_wheel *wheel, lrd_pool *pool, const lrd_entry *entry) {
+  return *link_of(wheel, pool, lrd_entry_time(entry));
+}
+
 uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry) {
   lrd_time *time = lrd_entry_time(entry);
-  uint32_t earlier = time->earlier, later = time->later, id;
+  uint32_t earlier = time->earlier, later = time->later;
   if (earlier == LRD_NIL) return LRD_NIL;
+  uint32_t *link = link_of(wheel, pool, time), id = *link;
+  *link = later;
   if (later != LRD_NIL) time_of(pool, later)->earlier = earlier;
-  if (earlier < LRD_WHEEL_HEAD) {
-    id = time_of(pool, earlier)->later;
-    time_of(pool, earlier)->later = later;
-  } else {
+  if (earlier >= LRD_WHEEL_HEAD && later == LRD_NIL) {
     uint32_t number = earlier - LRD_WHEEL_HEAD;
-    uint32_t level = number / LRD_WHEEL_SLOTS, slot = number % LRD_WHEEL_SLOTS;
-    id = wheel->first[level][slot];
-    wheel->first[level][slot] = later;
-    if (later == LRD_NIL) wheel->occupied[level] &= ~((uint64_t)1 << slot);
+    wheel->occupied[number / LRD_WHEEL_SLOTS] &= ~((uint64_t)1 << number % LRD_WHEEL_SLOTS);
   }
   time->earlier = LRD_NIL;
   return id;

@@ -17,9 +17,9 @@ bool lrd_pool_open(lrd_pool *pool, lrd_layout layout) {
   pool->stride = lrd_round_up(pool->prefix + layout.bytes, pool->alignment);
   // Before a wide entry lie `hard`, the cost and the time, from far to near.
   const size_t before = sizeof(uint64_t) + LRD_COST_BYTES + LRD_TIME_BYTES;
-  size_t lacking = before > pool->prefix ? before - pool->prefix : 0;
-  pool->wide = layout.timed ? 1 : 1 + (uint32_t)((lacking + pool->stride - 1) / pool->stride);
-  pool->hard = layout.timed ? 0 : -(ptrdiff_t)before;
+  size_t lacking = before > pool->prefix && !layout.hard ? before - pool->prefix : 0;
+  pool->wide = 1 + (uint32_t)((lacking + pool->stride - 1) / pool->stride);
+  pool->hard = layout.hard ? layout.hard : -(ptrdiff_t)before;
   LRD_ASSERT(pool->wide <= LRD_STEP_MOST);
   // At the start of a line: slots that fit in one, and whose size divides it, are then in one.
   pool->first_slot =

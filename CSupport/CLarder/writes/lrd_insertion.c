@@ -68,10 +68,8 @@ static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inse
 static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_shard *shard,
                                                        lrd_insertion *insertion, lrd_entry *entry,
                                                        lrd_entry **old) LRD_REQUIRES(shard->lock) {
-  if (!(entry->fields & LRD_IS_TIMED)) {
-    if (!lrd_pool_is_wide(&cache->pool, entry->prev)) return false;
-    lrd_entry_add_time(entry);
-  }
+  if (shard->timer->wide && !lrd_pool_is_wide(&cache->pool, entry->prev)) return false;
+  if (!(entry->fields & LRD_IS_TIMED)) lrd_entry_add_time(entry);
   lrd_chain expired = {0};
   if (*old && lrd_shard_is_over_locked(shard, *old)) {
     lrd_expire_locked(shard, *old, &expired);

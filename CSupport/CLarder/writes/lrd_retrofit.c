@@ -7,10 +7,11 @@
 
 /// Step 1. Notes the calling thread's batch as well: its entries will be other ones. False without
 /// memory.
-static bool give_timers(lrd_cache *cache) {
+static bool tell_shards(lrd_cache *cache) {
   lrd_lane *lane = lrd_lane_attach(cache);
   lrd_rule rule =
       lrd_rule_of((lrd_expiration){.after_write = LRD_NEVER, .after_access = LRD_NEVER});
+  LRD_STORE(&cache->wide, true);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_timer *timer = lrd_timer_create(cache->clock, &rule);
     if (!timer) return false;
@@ -20,6 +21,7 @@ static bool give_timers(lrd_cache *cache) {
       shard->timer = timer;
       shard->at_ease = lrd_growth_ease_locked(shard);
     }
+    shard->timer->wide = true;
     lrd_shard_leave(cache, shard);
     if (!lacked) lrd_timer_destroy(timer);
   }
@@ -61,7 +63,14 @@ static bool prepare(lrd_cache *cache, slice *slice, size_t room) {
   return true;
 }
 
-/// Puts a copy with a deadline in the place of an entry that has none.
+/// True when an entry has room for two deadlines.
+static bool has_room_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry)
+    LRD_REQUIRES(shard->lock) {
+  if (!(entry->fields & LRD_IS_TIMED)) return false;
+  return lrd_pool_is_wide(&cache->pool, lrd_wheel_id(&shard->timer->wheel, &cache->pool, entry));
+}
+
+/// Puts a copy with such room in the place of an entry that has none.
 static void copy_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, lrd_entry *copy,
                         lrd_chain *replaced) LRD_REQUIRES(shard->lock) {
   uint64_t hash = lrd_entry_hash48(entry);
@@ -73,7 +82,12 @@ static void copy_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, lr
   hash |= LRD_LOAD(cell.cell) >> LRD_ADDRESS_BITS;
   cache->hooks.copy(cache->hooks.context, copy, entry);
   lrd_entry_describe(copy, hash, lrd_entry_cost(entry));
-  lrd_entry_add_time(copy);
+  if (entry->fields & LRD_IS_TIMED) {
+    lrd_timing timing = lrd_entry_timing(cache, entry);
+    lrd_entry_describe_as(cache, copy, hash, lrd_entry_cost(entry), timing);
+  } else {
+    lrd_entry_add_time(copy);
+  }
   lrd_shard_replace_locked(shard, entry, copy, hash, replaced);
 }
 
@@ -85,9 +99,10 @@ static void copy_some(lrd_cache *cache, lrd_shard *shard, lrd_sweep *sweep, slic
   size_t count = lrd_sweep_next_locked(shard, sweep, slice->entries, slice->room);
   for (size_t i = 0; i < count; i++) {
     lrd_entry *entry = slice->entries[i];
-    if (entry->fields & LRD_IS_TIMED) continue;
+    if (has_room_locked(cache, shard, entry)) continue;
     copy_locked(cache, shard, entry, slice->slots[--slice->taken], &replaced);
   }
+  if (sweep->done) shard->timer->hard = true;
   if (replaced.head) lrd_garbage_add_unseen_locked(cache, shard, &garbage, &replaced);
   lrd_shard_leave(cache, shard);
   // Code of users may run here, and may come to the same place.
@@ -109,10 +124,11 @@ static bool copy_all(lrd_cache *cache) {
   return prepared;
 }
 
-bool lrd_cache_retrofit(lrd_cache *cache) {
-  if (lrd_cache_is_timed(cache)) return true;
-  if (!cache->hooks.copy || !give_timers(cache) || !copy_all(cache)) return false;
-  // Release, partner: the acquire loads of the number.
+bool lrd_cache_retrofit(lrd_cache *cache, bool by_use) {
+  if (lrd_cache_has_room(cache, by_use)) return true;
+  if (!cache->hooks.copy || !tell_shards(cache) || !copy_all(cache)) return false;
+  // Release, partner: the acquire loads of either.
+  atomic_store_explicit(&cache->hard, true, memory_order_release);
   atomic_fetch_or_explicit(&cache->number, LRD_NUMBER_TIMED, memory_order_release);
   return true;
 }

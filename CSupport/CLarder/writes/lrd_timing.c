@@ -5,7 +5,7 @@
 #include "lrd_sweep.h"
 
 lrd_entry *lrd_slot_take_timed(lrd_cache *cache, lrd_lane *lane, uint64_t cost) {
-  bool wide = cache->pool.odd & LRD_IS_TIMED;
+  bool wide = (cache->pool.odd & LRD_IS_TIMED) || LRD_LOAD(&cache->wide);
   return wide ? lrd_slot_take_wide(cache) : lrd_slot_take(cache, lane, cost);
 }
 
@@ -23,17 +23,39 @@ void lrd_entry_describe_timed(lrd_cache *cache, lrd_entry *entry, uint64_t hash,
   lrd_entry_time_open(entry, LRD_LIFETIME_OWN, lrd_ticks_of(lifetime));
 }
 
+void lrd_entry_describe_again(lrd_cache *cache, lrd_entry *moved, const lrd_entry *entry,
+                              uint64_t hash) {
+  (void)cache;
+  uint64_t cost = lrd_entry_cost(entry);
+  if (!(entry->fields & LRD_IS_TIMED)) {
+    lrd_entry_describe(moved, hash, cost);
+    return;
+  }
+  const lrd_time *time = lrd_entry_time(entry);
+  describe(moved, hash, cost);
+  lrd_entry_time_open(moved, (enum lrd_lifetime_kind)time->later, LRD_LOAD(&time->word));
+}
+
 lrd_timing lrd_entry_timing(lrd_cache *cache, const lrd_entry *entry) {
   if (!(entry->fields & LRD_IS_TIMED)) return (lrd_timing){0};
-  return (lrd_timing){LRD_LOAD(&lrd_entry_time(entry)->word),
-                      LRD_LOAD(lrd_entry_hard(&cache->pool, entry))};
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  return (lrd_timing){word, lrd_entry_hard(&cache->pool, entry, word)};
 }
 
 void lrd_entry_describe_as(lrd_cache *cache, lrd_entry *entry, uint64_t hash, uint64_t cost,
                            lrd_timing timing) {
+  lrd_pool *pool = &cache->pool;
   describe(entry, hash, cost);
-  lrd_entry_time_open(entry, LRD_LIFETIME_KEPT, timing.word);
-  LRD_STORE(lrd_entry_hard(&cache->pool, entry), timing.hard);
+  uint64_t word = timing.word;
+  if (lrd_word_is_soft(word)) {
+    if (pool->hard > 0 || lrd_pool_is_wide(pool, entry->prev)) {
+      LRD_STORE(lrd_entry_hard_field(pool, entry), timing.hard);
+    } else {
+      // The slot was taken while the cache was given room for both. The earlier one, then.
+      word = word < timing.hard ? word & ~LRD_LIFE_MASK : timing.hard;
+    }
+  }
+  lrd_entry_time_open(entry, LRD_LIFETIME_KEPT, word);
 }
 
 bool lrd_timing_is_expired(lrd_cache *cache, lrd_timing timing) {
@@ -44,7 +66,7 @@ bool lrd_timing_is_expired(lrd_cache *cache, lrd_timing timing) {
 bool lrd_entry_is_in_grace_locked(lrd_shard *shard, const lrd_entry *entry) {
   if (!(entry->fields & LRD_IS_TIMED)) return true;
   uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
-  uint64_t hard = LRD_LOAD(lrd_entry_hard(shard->pool, entry));
+  uint64_t hard = lrd_entry_hard(shard->pool, entry, word);
   uint64_t deadline = lrd_word_deadline(word < hard ? word : hard);
   return deadline + shard->timer->wheel.grace > lrd_timer_tick(shard->timer);
 }
@@ -127,8 +149,7 @@ static bool follow(lrd_cache *cache, lrd_shard *shard, const lrd_rule *rule, sli
 bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
   lrd_rule rule = lrd_rule_of(expiration);
   slice slice = {0};
-  if (!lrd_cache_is_timed(cache) || (!cache->pool.hard && rule.after_access < LRD_FOREVER))
-    return false;
+  if (!lrd_cache_has_room(cache, rule.after_access < LRD_FOREVER)) return false;
   if (!make_room(&slice, LRD_SWEEP_ROOM)) return false;
   // One change at a time: there are only two parities.
   while (atomic_exchange_explicit(&cache->rule_changes, true, memory_order_acquire)) lrd_yield();

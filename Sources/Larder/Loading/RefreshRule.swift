@@ -63,6 +63,13 @@ struct Refreshing: Sendable {
     // A load too short for a tick has no time: there is nothing to gain.
     lrd_refresh_open(words(of: entry), now + after, beta > 0, lrd_tick_at(loadTime))
   }
+
+  /// Sets the words of a copy to those of an entry.
+  func copy(
+    _ entry: UnsafeMutablePointer<lrd_entry>, to copy: UnsafeMutablePointer<lrd_entry>
+  ) {
+    lrd_refresh_copy(words(of: copy), words(of: entry), beta > 0)
+  }
 }
 
 extension Cache {

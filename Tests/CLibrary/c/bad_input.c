@@ -246,7 +246,8 @@ static void check_lifetimes(void) {
   for (int i = 0; i < 4; i++) {
     CHECK(larder_set_expiration(cache, 1, 0, bad[i]) == LARDER_BAD_ARGUMENT);
   }
-  CHECK(larder_set_expiration(cache, 0, 1, 0) == LARDER_WRONG_MODE);
+  CHECK(larder_set_expiration(cache, 0, 1, 0) == LARDER_OK);
+  CHECK(larder_set_expiration(cache, 0, 0, 0) == LARDER_OK);
   CHECK(larder_set_for(cache, "k", 1, "v", 1, 0, LARDER_NEVER, NULL) == LARDER_OK);
   CHECK(larder_get_lifetime(cache, "k", 1, &number) == LARDER_OK && number == LARDER_NEVER);
   CHECK(larder_get_lifetime(cache, "k", 1, NULL) == LARDER_BAD_ARGUMENT);

@@ -199,13 +199,11 @@ static void change(player *player, uint64_t after_write, uint64_t after_access) 
     bool doubt = player->now >= key->low;
     /* The moment of storing is known to two ticks if the value had no end. */
     if (key->hard == LARDER_NEVER) key->written -= key->written % (2 * unit);
+    /* The last use is known only if it was to end the value. Otherwise it counts as now. */
+    if (after(key->used, player->after_access) >= key->hard) key->used = player->now;
     if (!key->own) key->hard = after(key->written, after_write);
-    /* The last use is known only if there was an idle lifetime, and not after `hard`. */
     key->low = doubt ? 0 : least(key->hard, after(key->written, after_access));
-    /* When a value with a lifetime of its own was stored is known only roughly. */
-    uint64_t used = key->own ? player->now : key->used;
-    if (key->own && after_access) key->low = 0;
-    key->high = least(key->hard, after(used, after_access));
+    key->high = least(key->hard, after(key->used, after_access));
   }
   player->after_write = after_write;
   player->after_access = after_access;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retrofit.c — gives caches their first lifetime while other threads read and write. A lookup that
- * begins after a deadline must not find the value, and each value must be released once.
+/* retrofit.c — gives caches their first lifetime, and an idle time that they were not created with,
+ * while other threads read and write. A lookup that begins after a deadline must not find the value,
+ * and each value must be released once.
  *
  *     retrofit ROUNDS */
 #include "check.h"
@@ -105,6 +106,7 @@ static void play(unsigned number) {
   config.context_release = context_release;
   config.shards = number % 2 ? 4 : 1;
   config.cost_limit = number % 3 ? 0 : LARDER_LIMIT_MOST;
+  config.expires = number % 5 == 4;
   config.policy = number % 4 ? LARDER_DEFAULT : LARDER_LRU;
   CHECK(larder_clock_create(&config.clock) == LARDER_OK);
   CHECK(larder_create(&config, &round.cache) == LARDER_OK);
@@ -126,7 +128,7 @@ static void play(unsigned number) {
   wait_for(&round, 20);
   /* All values are still there, and follow a rule that comes later. */
   for (int key = KEYS / 2; key < KEYS; key++) CHECK(is_found(round.cache, key, true));
-  CHECK(larder_set_expiration(round.cache, 2000 * unit, 0, 0) == LARDER_OK);
+  CHECK(larder_set_expiration(round.cache, 2000 * unit, 1900 * unit, 0) == LARDER_OK);
   for (int key = KEYS / 2; key < KEYS; key++) CHECK(is_found(round.cache, key, true));
   CHECK(larder_clock_advance(config.clock, 1000 * unit) == LARDER_OK);
   for (int key = KEYS / 2; key < KEYS; key++) CHECK(!is_found(round.cache, key, true));

@@ -63,6 +63,30 @@ struct RefreshTests {
     cache.cache.checkInvariants()
   }
 
+  @Test("A cache that is given an idle time later knows ages still")
+  func laterIdleTime() async throws {
+    let subject = Subject(.init(refreshAfter: .seconds(100))) { number, _ in number }
+    let (cache, clock) = (subject.cache, subject.clock)
+    #expect(try await cache[1] == 1)
+    clock.advance(by: .seconds(60))
+    cache.cache.expiration = .afterAccess(.seconds(80))
+    #expect(try await cache[1] == 1 && cache.statistics.refreshes == 0)
+    // Stored in slots that lack the room at first.
+    for key in 2..<100 { _ = try await cache[key] }
+    clock.advance(by: .seconds(60))
+    #expect(try await cache[1] == 1 && cache.statistics.refreshes == 1)
+    for key in 2..<100 { #expect(try await cache[key] == key) }
+    await subject.settle()
+    #expect(cache.statistics.refreshes == 1)
+    clock.advance(by: .seconds(60))
+    #expect(try await cache[99] == 99 && cache.statistics.refreshes == 2)
+    await subject.settle()
+    #expect(cache.cache.peek(forKey: 1) == 100 && cache.cache.peek(forKey: 99) == 101)
+    clock.advance(by: .seconds(80))
+    #expect(cache.cache.keys.isEmpty)
+    cache.cache.checkInvariants()
+  }
+
   @Test("A value that was inserted or changed ages, too; a bulk looks at the age")
   func otherWrites() async throws {
     let subject = Subject(.init(refreshAfter: .seconds(10))) { number, _ in number * 100 }
