@@ -46,7 +46,7 @@ LRD_INLINE bool lrdc_matches(const larder_cache *cache, lrd_lane *lane, const lr
 LRD_INLINE larder_value *_Nullable lrdc_find(larder_cache *cache, const lrdc_key *key, bool use,
                                              lrdc_loan *loan) {
   lrd_cache *core = cache->core;
-  lrd_lane *lane = lrd_lane_current(core);
+  lrd_lane *lane = use ? lrd_lane_current(core) : lrd_lane_plain(core);
   if (LRD_UNLIKELY(!lane)) return lrdc_find_slowly(cache, key, use, loan);
   lrd_entry *entry = lrd_find(core, lane, key->hash, LRDC_REFERENCES);
   if (!entry) {
@@ -57,7 +57,11 @@ LRD_INLINE larder_value *_Nullable lrdc_find(larder_cache *cache, const lrdc_key
     lrd_loan_end(lane);
     return lrdc_find_slowly(cache, key, use, loan);
   }
-  if (use) lrd_hit(core, lane, entry, key->hash);
+  if (use && LRD_UNLIKELY(!lrd_use(core, lane, entry, key->hash))) {
+    lrd_loan_end(lane);
+    lrd_miss(core, lane, key->hash);
+    return NULL;
+  }
   *loan = (lrdc_loan){.lane = lane};
   return lrdc_value_of(entry);
 }

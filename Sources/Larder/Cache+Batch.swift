@@ -12,7 +12,7 @@ extension Cache {
   /// - Complexity: O(`keys.count`) on average. Takes no lock, except where ``value(forKey:)`` does.
   @inlinable
   public func values(forKeys keys: [Key]) -> [Value?] {
-    guard let lane = lrd_lane_current(core), lrd_loans_left(lane) > 0 else {
+    guard let lane = lrd_lane_plain(core), lrd_loans_left(lane) > 0 else {
       return valuesSlowly(keys)
     }
     return values(keys, lane, expire: false)

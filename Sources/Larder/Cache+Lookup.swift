@@ -25,8 +25,12 @@ extension Cache {
       lrd_loan_end(lane)
       return valueSlowly(key, hash)
     }
+    guard lrd_use(core, lane, entry, hash) else {
+      lrd_loan_end(lane)
+      lrd_miss(core, lane, hash)
+      return nil
+    }
     let value = entry.value(of: Layout.self).pointee
-    lrd_hit(core, lane, entry, hash)
     lrd_loan_end(lane)
     return value
   }
@@ -57,7 +61,10 @@ extension Cache {
           lrd_loan_unpin(lane)
           lrd_loan_end(lane)
         }
-        lrd_hit(core, lane, entry, hash)
+        guard lrd_use(core, lane, entry, hash) else {
+          lrd_miss(core, lane, hash)
+          return nil
+        }
         return try body(entry.value(of: Layout.self).pointee)
       }
       lrd_loan_end(lane)
@@ -85,7 +92,7 @@ extension Cache {
   @inlinable
   public func peek(forKey key: Key) -> Value? {
     let hash = hasher.hash(key)
-    if let lane = lrd_lane_current(core) {
+    if let lane = lrd_lane_plain(core) {
       guard let entry = find(hash, lane) else { return nil }
       let found = matches(entry, key, hash, lane)
       let value = found ? entry.value(of: Layout.self).pointee : nil
@@ -101,7 +108,7 @@ extension Cache {
   @inlinable
   public func contains(_ key: Key) -> Bool {
     let hash = hasher.hash(key)
-    if let lane = lrd_lane_current(core) {
+    if let lane = lrd_lane_plain(core) {
       let references = Layout.keyRefers ? Layout.referenceCount : 0
       guard let entry = lrd_find(core, lane, hash, references) else { return false }
       let found = matches(entry, key, hash, lane)

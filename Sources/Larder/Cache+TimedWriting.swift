@@ -38,8 +38,8 @@ extension Cache {
     return store(consume value, key, cost, lifetime: lifetime.lifetime)
   }
 
-  /// Sees to it that entries can expire, by their last use as well if `byUse`, those that are stored
-  /// and those to come. False without memory.
+  /// Sees to it that entries can expire, by their last use as well if `byUse`, those that are
+  /// stored and those to come. False without memory.
   @usableFromInline
   func canExpire(byUse: Bool = false) -> Bool {
     lrd_cache_retrofit(core, byUse)

@@ -121,7 +121,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
       observed: options.onRemoval != nil || extras?.watchesRemovals == true,
       costed: cost != nil || options.expectsCosts,
       timed: expiration != .never || options.expire,
-      expiration: expiration.core, grace: options.grace.nanoseconds,
+      expiration: expiration.core, detours: extras?.refresh != nil,
+      grace: options.grace.nanoseconds,
       clock: options.clock.manualClock?.core, hooks: destroyer.hooks())
     guard let core = lrd_cache_create(&settings) else {
       stop("no memory for a cache", file: file, line: line)

@@ -45,6 +45,19 @@ private func count<Key: Hashable & Sendable, Value: Sendable>(
   counted("evict_\(type)\(ending)", wanted: operations) { insert(full, second, values) }
 }
 
+/// The same of integers in a cache whose entries can expire, but do not.
+private func countTimed(_ type: String, _ expiration: Expiration, _ policy: EvictionPolicy) {
+  let keys = (0..<2 * UInt64(operations)).map { $0 &* 0x9E37_79B9_7F4A_7C15 }
+  let (first, second) = (Array(keys[..<operations]), Array(keys[operations...]))
+  let full = Cache<UInt64, UInt64>(countLimit: operations, policy: policy, expiration: expiration)
+  let empty = Cache<UInt64, UInt64>(policy: policy, expiration: expiration)
+  for key in first { full.insert(key, forKey: key) }
+  counted("hit_\(type)", wanted: operations) { found(full, first) }
+  counted("miss_\(type)", wanted: 0) { found(full, second) }
+  counted("insert_\(type)", wanted: operations) { insert(empty, second, second) }
+  counted("evict_\(type)", wanted: operations) { insert(full, second, second) }
+}
+
 @inline(never)
 private func found<Key, Value>(_ cache: Cache<Key, Value>, _ keys: [Key]) -> Int {
   var found = 0
@@ -87,6 +100,8 @@ struct Probe {
     let readThrough = ReadThrough()
     readThrough.count("read_through", policy)
     countLoads(policy)
+    countTimed("afterWrite", .afterWrite(.seconds(3_600)), policy)
+    countTimed("afterAccess", .afterAccess(.seconds(3_600)), policy)
     if name != nil { return }
     count("int", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: { $0 })
     count("object", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: Object.init)

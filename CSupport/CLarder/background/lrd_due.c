@@ -21,10 +21,11 @@ static lrd_progress expire(lrd_cache *cache, lrd_shard *shard, uint64_t *next) {
     lrd_chain expired = {0};
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return LRD_DONE;
     if (!lrd_lock_try_or_mark(&shard->lock)) return LRD_LATER;
+    lrd_timer_look(shard->timer);
     bool more = lrd_expire_some_locked(shard, expirations, NULL, false, &expired);
     lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
     lrd_garbage_add_locked(cache, shard, &garbage, &expired);
-    shard->timer->wake = lrd_wheel_next(&shard->timer->wheel);
+    shard->timer->wake = shard->timer->first = lrd_wheel_next(&shard->timer->wheel);
     if (shard->timer->wake < *next) *next = shard->timer->wake;
     lrd_shard_leave(cache, shard);
     lrd_garbage_finish(cache, &garbage, 0);

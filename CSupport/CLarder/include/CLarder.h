@@ -26,3 +26,4 @@
 #include "lrd_timing.h"
 #include "lrd_tour.h"
 #include "lrd_trim.h"
+#include "lrd_use.h"

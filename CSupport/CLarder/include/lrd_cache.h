@@ -9,22 +9,29 @@
  *              └─ answer                  to memory pressure
  *
  * FIELDS of lrd_cache
- *   number          unique in the process, not 0; its top bit says that entries can expire, and is
- *                   set once, by lrd_cache_retrofit() (release), partner: lrd_cache_is_timed(),
- *                   lrd_lane_attach(). A thread finds its lane by the number (relaxed). So when this
- *                   changes, it finds none, and asks again
+ *   number          unique in the process, not 0. Its top bit says that no lookup is to find a lane
+ *                   by it at first (lrd_near_timed), because entries have come to expire, or
+ *                   because the layer above `detours`. Set once, by lrd_cache_retrofit() (release),
+ *                   partner: lrd_cache_is_timed(), lrd_lane_attach(). A thread finds its lane by
+ *                   the number (relaxed). So when this changes, it finds none, and asks again
+ *   plain           the same for lookups that do not look at deadlines: with the top bit wherever
+ *                   entries can expire
  *   lanes           admin lock to grow (release), all threads read (acquire). Outgrown arrays are
  *                   kept until the cache closes, because a thread may be reading one
  *   request         see lrd_request.h; its references are those of the cache
  *   closed          set once by the owner (release), read by the background thread (acquire)
  *   outcalls        see lrd_outcall.h
- *   idle, jitter,   written by lrd_cache_set_expiration(), read by hits (relaxed): a hit that
- *   parity          mixes two rules sets a deadline that is right by one of them, or earlier
+ *   idle            of the present rule and of the former one, by their parities: stored (relaxed)
+ *                   before any word has the new parity, so a hit that has seen such a word
+ *                   (lrd_deadline.h) sees this as well
+ *   fresh           a soft word that is later than the limit by this need not move, by either rule
+ *                   while that changes (relaxed)
  *   expiration      admin lock
+ *   parity          only while one changes the rule
  *   rule_changes    true while a thread changes the rule; acquire to take, release to give
- *   barren          the tick until which nothing in the cache can have expired that was not removed;
- *                   0 if that is not known (relaxed). A tick that is too late for a moment delays a
- *                   removal: see lrd_expire.h
+ *   barren          the tick until which nothing in the cache can have expired that was not
+ *                   removed; 0 if that is not known (relaxed). A tick that is too late for a moment
+ *                   delays a removal: see lrd_expire.h
  *   steal_hand      the shard to look for victims in next (relaxed): any value will do
  *   older, link     the list of all caches, as in lrd_process.h; guard: that list's lock
  *   answer          see lrd_answer.h; guard: `admin`
@@ -43,7 +50,7 @@
 
 #define LRD_SHARDS_MOST 64
 
-/// The bit of a cache's number that says that its entries can expire.
+/// The bit of a cache's number by which lookups find no lane on their shortest way.
 #define LRD_NUMBER_TIMED ((uint64_t)1 << 63)
 
 struct lrd_lanes;
@@ -59,8 +66,8 @@ typedef struct lrd_hooks {
   /// Ends a run if `batch` is not NULL.
   void (*_Nullable finish)(void *_Nullable context, void *_Nonnull batch);
   /// Shows entries that no call of the layer above has removed, `first` and those after it
-  /// (lrd_garbage_after()), in observed caches only. `moment`: what `moment` has returned before, or
-  /// 0 if they had expired.
+  /// (lrd_garbage_after()), in observed caches only. `moment`: what `moment` has returned before,
+  /// or 0 if they had expired.
   void (*_Nullable show)(void *_Nullable context, lrd_entry *_Nonnull first, uint64_t moment);
   /// Called once, when the cache's memory is freed.
   void (*_Nonnull release)(void *_Nullable context);
@@ -94,6 +101,7 @@ typedef struct lrd_options {
   bool costed;               // most entries will have a cost (lrd_pool.h); so if costs are limited
   bool timed;                // entries can expire (lrd_timer.h), by this rule unless they are told
   lrd_expiration expiration;
+  bool detours;   // and lookups have more to do than to compare deadlines
   uint64_t grace; // nanoseconds for which what has expired stays, where no lookup finds it
   lrd_manual_clock *_Nullable clock; // NULL: the system's
   lrd_hooks hooks;
@@ -103,8 +111,11 @@ typedef struct lrd_cache {
   lrd_shard *shards;
   uint32_t shard_mask;
   bool observed;     // read under any shard's lock, set under all of them
+  bool timed;        // entries can expire from the beginning
   uint8_t hits_most; // the policy's, beside what every lookup loads
+  uint8_t use;       // the same for lrd_use(), or LRD_HITS_TIMED
   _Atomic(uint64_t) number;
+  _Atomic(uint64_t) plain;
   const lrd_policy *policy;
   void *_Nullable shared;           // the policy's
   const _Atomic(uint32_t) *listens; // the policy's, or a number that is always 0
@@ -112,11 +123,11 @@ typedef struct lrd_cache {
   lrd_hooks hooks;
   lrd_references entry_references; // as in the options
   lrd_manual_clock *_Nullable clock;
-  _Atomic(uint64_t) idle;   // what hits need of the rule of lifetimes: ticks after the last use,
-  _Atomic(uint64_t) jitter; // jitter
-  _Atomic(uint64_t) parity; // and parity
+  lrd_idle idle[2];
+  _Atomic(uint64_t) fresh;
   lrd_expiration expiration;
   _Atomic(bool) rule_changes;
+  uint64_t parity; // of the rule
   _Atomic(uint64_t) barren;
   _Atomic(bool) wide; // entries that are described with a time take `wide` slots (lrd_pool.h)
   _Atomic(bool) hard;
@@ -144,13 +155,27 @@ uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
 /// True when entries of this cache can expire. All that are found from then on have deadlines. What
 /// was found before may have none.
 static inline bool lrd_cache_is_timed(const lrd_cache *cache) {
-  return atomic_load_explicit(&cache->number, memory_order_acquire) & LRD_NUMBER_TIMED;
+  return cache->timed ||
+         atomic_load_explicit(&cache->number, memory_order_acquire) & LRD_NUMBER_TIMED;
 }
 
 /// True when entries can expire and, if `by_use`, have room for a deadline by their last use.
 static inline bool lrd_cache_has_room(const lrd_cache *cache, bool by_use) {
   if (by_use) return atomic_load_explicit(&cache->hard, memory_order_acquire);
   return lrd_cache_is_timed(cache);
+}
+
+/// Lets hits go by another rule as well as by the former one, until lrd_cache_end_idle().
+static inline void lrd_cache_begin_idle(lrd_cache *cache, const lrd_rule *rule) {
+  lrd_idle *idle = &cache->idle[lrd_word_is_odd(rule->parity)];
+  LRD_STORE(&idle->ticks, rule->after_access);
+  LRD_STORE(&idle->jitter, rule->jitter);
+  if (lrd_rule_fresh(rule) > LRD_LOAD(&cache->fresh))
+    LRD_STORE(&cache->fresh, lrd_rule_fresh(rule));
+}
+
+static inline void lrd_cache_end_idle(lrd_cache *cache, const lrd_rule *rule) {
+  LRD_STORE(&cache->fresh, lrd_rule_fresh(rule));
 }
 
 /// The cache that a request belongs to.

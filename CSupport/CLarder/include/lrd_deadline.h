@@ -15,15 +15,16 @@
  * PARITY is that of the cache's rule when the word was made: it tells, while the rule changes,
  * which entries still go by the former one.
  *
- * IDLE LIFETIMES. An entry that may expire by its last use has two words: `hard` is the deadline
- * however often it is used, and `word` a soft one, by its last use. The lower byte of a soft word is
- * LRD_LIFE_SOFT, and tells that there is another. So an entry has room for `hard` before its cache
- * has an idle lifetime (lrd_retrofit.h), and nobody needs to know of an entry whether it has.
+ * IDLE LIFETIMES. An entry that may expire by its last use has two words: `word` is the deadline
+ * that counts, and `hard` the one however often the entry is used, which `word` is never later
+ * than. The lower byte of a word that uses move is LRD_LIFE_SOFT, and tells that there is a hard
+ * one. So an entry has room for `hard` before its cache has an idle lifetime (lrd_retrofit.h), and
+ * nobody needs to know of an entry whether it has.
  *
- * GUARD: the shard's lock to write, but a hit stores a soft `word` in place of another one without
- * it (all relaxed). Such a store can undo a change of `word` that somebody makes at the same time.
- * So readers of a soft word look at `hard` as well, which no hit writes. Whoever changes `word`
- * stores `hard`, too, wherever there is room for it. */
+ * GUARD: the shard's lock to write, but a hit moves a soft `word` without it, by one compare and
+ * swap. Whoever changes `hard` then stores another `word` (release): a hit that has seen this
+ * (acquire, lrd_use.c) has seen the new `hard`, and one that has seen the former word swaps
+ * nothing. */
 #pragma once
 
 #include "lrd_clock.h"
@@ -39,9 +40,9 @@
 
 /// Before the header of a timed entry. The links are those of its shard's wheel (lrd_wheel.h).
 typedef struct lrd_time {
-  _Atomic(uint64_t) word;
   uint32_t earlier;
   uint32_t later;
+  _Atomic(uint64_t) word; // beside the header, which lookups read, too
 } lrd_time;
 _Static_assert(sizeof(lrd_time) == LRD_TIME_BYTES, "the time lies right before the header");
 
@@ -54,13 +55,18 @@ LRD_INLINE bool lrd_word_is_soft(uint64_t word) LRD_NONBLOCKING {
   return (uint8_t)word == LRD_LIFE_SOFT;
 }
 
+/// Which of two rules a word was made by.
+LRD_INLINE bool lrd_word_is_odd(uint64_t word) LRD_NONBLOCKING {
+  return word & LRD_WORD_PARITY;
+}
+
 /// Where the hard word of an entry lies that has room for it.
 LRD_INLINE _Atomic(uint64_t) *lrd_entry_hard_field(const lrd_pool *pool,
                                                    const lrd_entry *entry) LRD_NONBLOCKING {
   return (_Atomic(uint64_t) *)(void *)((char *)(uintptr_t)entry + pool->hard);
 }
 
-/// The word that hits do not write, of an entry whose other one is `word`.
+/// The hard word of an entry whose other one is `word`.
 LRD_INLINE uint64_t lrd_entry_hard(const lrd_pool *pool, const lrd_entry *entry,
                                    uint64_t word) LRD_NONBLOCKING {
   return lrd_word_is_soft(word) ? LRD_LOAD(lrd_entry_hard_field(pool, entry)) : word;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_entry.h — the header of one stored pair, in one slot of a pool.
  *
- *   [ cost ][ word | links ][ header | key | value … ]
+ *   [ cost ][ links | word ][ header | key | value … ]
  *                           ▲ the address of the entry
  *
  * OPTIONAL FIELDS lie before the header, so that key and value are in the same place with and

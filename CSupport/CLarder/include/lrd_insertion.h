@@ -11,8 +11,8 @@
  * has no room for a deadline. The shard is unlocked. The caller moves the pair into a slot that
  * has, from lrd_slot_take_timed(), describes that, and starts over with lrd_insertion_begin().
  *
- * AGAIN means that the insertion had to unlock: to allocate, to take room from another shard or look
- * there for what has expired, or after many victims.
+ * AGAIN means that the insertion had to unlock: to allocate, to take room from another shard or
+ * look there for what has expired, or after many victims.
  * The entry is not stored, and the caller starts over with lrd_insertion_begin(). The value that it
  * replaces is the one found first if `replaced` says so, otherwise the one found last. */
 #pragma once

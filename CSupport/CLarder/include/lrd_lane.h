@@ -34,11 +34,6 @@
 /// which they came, neighbours in that order then share lines.
 #define LRD_FREE_SLOTS 32
 
-typedef struct lrd_touch {
-  lrd_entry *_Nullable entry; // NULL for a miss
-  uint64_t hash;
-} lrd_touch;
-
 typedef struct lrd_lane {
   _Alignas(LRD_LINE_PAIR) _Atomic(uint64_t) hits; // written by the owner, read by statistics
   _Atomic(uint64_t) misses;
@@ -56,7 +51,8 @@ typedef struct lrd_lane {
   uint32_t destroying;           // destruction loops on the owner's stack
   bool deferred;                 // calls made by destructions left garbage in shard 0
   uint32_t free[LRD_FREE_SLOTS]; // a ring
-  lrd_touch touch[LRD_BATCH_MOST];
+  lrd_entry *_Nullable touched[LRD_BATCH_MOST]; // NULL for a miss
+  uint64_t touched_hash[LRD_BATCH_MOST];
 } lrd_lane;
 
 /// The lanes that this thread used last, by the low bits of their caches' numbers: saves the hit
@@ -71,7 +67,7 @@ typedef struct lrd_near_lane {
 
 extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
 
-/// The same for caches whose entries can expire. The hit path of other caches thus never meets one.
+/// The same by numbers with the top bit, of which lookups know nothing on their shortest way.
 extern _Thread_local lrd_near_lane lrd_near_timed[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
 
 typedef struct lrd_lanes {

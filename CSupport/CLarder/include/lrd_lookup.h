@@ -4,7 +4,7 @@
  *   lane = lrd_lane_current()     NULL: use lrd_find_slow(), or the lock
  *   entry = lrd_find()            stays valid until lrd_loan_end()
  *     compare the key, copy or use the value: pinned (lrd_loan_pin()) if that may run user code
- *   lrd_hit(), lrd_loan_end()     or lrd_miss() when there was no entry
+ *   lrd_use(), lrd_loan_end()     or lrd_miss() when there was none, or it has expired (lrd_use.h)
  *
  * Everything stored here is the thread's own: its hazards and its lane; and, where the policy
  * has hits counted in entries, a byte of the entry until it is at its most. The protocol is told
@@ -19,20 +19,33 @@
 // clang assumes that reading a thread-local variable may allocate. This one is LRD_INITIAL_EXEC.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
-/// The calling thread's lane, if it used this cache lately and the hit path may be taken.
-LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
-  uint64_t number = LRD_LOAD(&cache->number);
+/// The lane that this thread uses for the cache of a number without the top bit, if it used it
+/// lately.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_near(uint64_t number) LRD_NONBLOCKING {
   const lrd_near_lane *near = &lrd_near[number % LRD_NEAR_LANES];
   if (LRD_UNLIKELY(near->cache_number != number)) return NULL;
   lrd_lane *lane = near->lane;
   LRD_ASSUME(lane != NULL);
   return lane;
 }
-/// The same for a cache whose entries can expire.
+
+/// The calling thread's lane, if it used this cache lately and the hit path may be taken. What it
+/// finds by this may have expired: lrd_use() tells.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
+  return lrd_lane_near(LRD_LOAD(&cache->number));
+}
+
+/// The same, but NULL if entries of the cache can expire.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_plain(lrd_cache *cache) LRD_NONBLOCKING {
+  return lrd_lane_near(LRD_LOAD(&cache->plain));
+}
+
+/// The same for a cache whose entries can expire, and NULL for others.
 LRD_INLINE lrd_lane *_Nullable lrd_lane_timed(lrd_cache *cache) LRD_NONBLOCKING {
   uint64_t number = atomic_load_explicit(&cache->number, memory_order_acquire);
   const lrd_near_lane *near = &lrd_near_timed[number % LRD_NEAR_LANES];
-  return LRD_LIKELY(near->cache_number == number) ? near->lane : NULL;
+  if (LRD_LIKELY(near->cache_number == number)) return near->lane;
+  return cache->timed ? lrd_lane_near(number) : NULL;
 }
 #pragma clang diagnostic pop
 
@@ -137,48 +150,27 @@ LRD_INLINE void lrd_count(_Atomic(uint64_t) *counter) LRD_NONBLOCKING {
   LRD_STORE(counter, LRD_LOAD(counter) + 1);
 }
 
+/// Puts a hit into the lane's batch.
+LRD_INLINE void lrd_batch_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
+                              uint64_t hash) LRD_NONBLOCKING {
+  uint32_t next = lane->touches;
+  lane->touched[next] = entry;
+  lane->touched_hash[next] = hash;
+  lane->touches = next + 1;
+  if (LRD_UNLIKELY(next + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
+}
+
 /// Notes a hit on an entry found before. If this lane's batch may have been applied in between,
 /// call lrd_lane_found_at() first: the entry may be unlinked by now.
 LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
                         uint64_t hash) LRD_NONBLOCKING {
   lrd_count(&lane->hits);
-  // One branch that always goes the same way, on a value beside those the lookup has loaded.
   uint8_t most = cache->hits_most;
   if (most != LRD_HITS_BATCHED) {
     lrd_entry_count_hit(entry, most);
-    return;
+  } else {
+    lrd_batch_hit(cache, lane, entry, hash);
   }
-  uint32_t next = lane->touches;
-  lane->touch[next] = (lrd_touch){.entry = entry, .hash = hash};
-  lane->touches = next + 1;
-  if (LRD_UNLIKELY(next + 1 >= lane->flush_at)) lrd_lane_flush(cache, lane);
-}
-
-/// Moves the soft deadline of an entry that is used, if that is worth a store.
-void lrd_entry_extend(lrd_cache *cache, lrd_entry *entry, uint64_t limit) LRD_NONBLOCKING;
-
-/// False when the entry just found, of a cache whose entries can expire, has done so.
-LRD_INLINE bool lrd_entry_lives_still(lrd_cache *cache, lrd_lane *lane,
-                                      const lrd_entry *entry) LRD_NONBLOCKING {
-  uint64_t limit = lrd_lane_limit(cache, lane);
-  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
-  return word >= limit && lrd_entry_hard(&cache->pool, entry, word) >= limit;
-}
-
-/// The same for a use of the entry: its deadline moves if it goes by the last use.
-LRD_INLINE bool lrd_entry_lives(lrd_cache *cache, lrd_lane *lane,
-                                lrd_entry *entry) LRD_NONBLOCKING {
-  uint64_t limit = lrd_lane_limit(cache, lane);
-  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
-  if (LRD_UNLIKELY(word < limit)) return false;
-  if (LRD_LIKELY(!lrd_word_is_soft(word))) return true;
-  if (LRD_UNLIKELY(LRD_LOAD(lrd_entry_hard_field(&cache->pool, entry)) < limit)) return false;
-  // Without an idle lifetime, this is so late that no word is before it.
-  uint64_t idle = LRD_LOAD(&cache->idle);
-  if (word < limit + ((idle - idle / 64) << LRD_WORD_SHIFT) && idle < LRD_FOREVER) {
-    lrd_entry_extend(cache, entry, limit);
-  }
-  return true;
 }
 
 /// Counts a lookup of `hash` that found nothing, and notes it if the policy listens for this key.

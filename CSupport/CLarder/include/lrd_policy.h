@@ -27,6 +27,9 @@
 
 enum { LRD_HITS_IGNORED = 0, LRD_HITS_MOST = 15, LRD_HITS_BATCHED = 255 };
 
+/// In place of these, where a hit looks at a deadline first (lrd_use()).
+enum { LRD_HITS_TIMED = 254 };
+
 /// Entries that `victim` looks at before it names one, if the policy has no reason for another
 /// number.
 enum { LRD_VICTIM_STEPS = 64 };

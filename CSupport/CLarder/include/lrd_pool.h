@@ -13,9 +13,9 @@
  * OPTIONAL FIELDS. In a costed pool each slot has room for a cost before the header, in a timed
  * pool for a deadline, and perhaps for a second one behind the value. In any other pool an entry
  * that has one takes slots next to each other: two for a cost, and `wide` for deadlines, which have
- * room for the second one as well. It lies in the last one, and the fields before it. Such slots come
- * from pages of their own. So a cache that nobody told about costs or deadlines stores them all the
- * same, and its other entries are as small as they can be.
+ * room for the second one as well. It lies in the last one, and the fields before it. Such slots
+ * come from pages of their own. So a cache that nobody told about costs or deadlines stores them
+ * all the same, and its other entries are as small as they can be.
  *
  * THE RESERVE PAGE. The system takes as long for the first touch of a huge page as for thousands of
  * insertions. When a pool with such a page begins to use another one, it therefore wants a

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_retrofit.h — gives a cache that is in use room for deadlines: one whose entries cannot expire,
- * or not by their last use.
+/* lrd_retrofit.h — gives a cache that is in use room for deadlines: one whose entries cannot
+ * expire, or not by their last use.
  *
- *   1 each shard is told, and gets a timer    from then on all that is stored there has room for two
- *                                             deadlines, or is UNFIT
+ *   1 each shard is told, and gets a timer    from then on all that is stored there has room for
+ *                                             two deadlines, or is UNFIT
  *   2 what is there already is copied, slice by slice, into slots with such room
  *   3 the cache gets another number           every lookup that begins from then on looks at
  *                                             deadlines; only if no entry could expire before
@@ -20,9 +20,9 @@
  * if it had ended at once. Where entries could expire already, each word says itself whether there
  * is a second one (lrd_deadline.h).
  *
- * WHY EVERYBODY FINDS A DEADLINE. A lookup that has seen the new number (acquire) sees step 2 whole.
- * It must look at the number before it looks for the entry. A soft word is only made where step 2
- * is done, for the whole shard.
+ * WHY EVERYBODY FINDS A DEADLINE. A lookup that has seen the new number (acquire) sees step 2
+ * whole. It must look at the number before it looks for the entry. A soft word is only made where
+ * step 2 is done, for the whole shard.
  *
  * Several threads may do this at the same time: each walks all shards, and what one has copied,
  * the others leave. What had no deadline counts as written, and as used, now: nobody knows when it

@@ -125,7 +125,7 @@ static inline bool lrd_shard_is_over_locked(lrd_shard *shard, const lrd_entry *e
     LRD_REQUIRES(shard->lock) {
   if (LRD_LIKELY(!(entry->fields & LRD_IS_TIMED))) return false;
   uint64_t limit = lrd_limit_at(lrd_timer_tick(shard->timer));
-  return lrd_timer_is_over(shard->pool, entry, limit);
+  return lrd_timer_is_over(entry, limit);
 }
 
 /// The timer, in caches whose entries can expire.

@@ -2,9 +2,10 @@
 /* lrd_shortway.h — the insertion of an absent key, as a straight line of code.
  *
  * The short way is that of most insertions: no entry has the key's hash, the table lacks no
- * memory, no flight is under way, nothing can expire, and there is room, or nothing but the count is
- * short, nobody watches evictions, and the limbo has nothing to do. Keys need no comparison then,
- * and what is evicted can be retired at once. */
+ * memory, no flight is under way, nothing has expired, and there is room, or nothing but the count
+ * is short, nobody watches evictions, and the limbo has nothing to do. Keys need no comparison
+ * then, and what is evicted can be retired at once. A lifetime counts from the time of the lane
+ * there, which may be two milliseconds late, unless it is so short that this matters. */
 #pragma once
 
 #include "lrd_insertion.h"

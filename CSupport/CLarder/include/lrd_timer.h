@@ -7,8 +7,8 @@
  * A lookup compares deadlines itself (lrd_lookup.h), so nothing that has expired is found, whatever
  * the wheel is late. The wheel only gives room and memory back.
  *
- * Guard: the shard's lock; `clock` is constant. `wide`, then `hard` are set once (lrd_retrofit.h), or
- * `hard` from the beginning. */
+ * Guard: the shard's lock; `clock` is constant. `wide`, then `hard` are set once (lrd_retrofit.h),
+ * or `hard` from the beginning. */
 #pragma once
 
 #include "lrd_wheel.h"
@@ -35,11 +35,25 @@ typedef struct lrd_timer {
   lrd_wheel wheel;
   lrd_rule rule;
   uint64_t wake;        // the tick at which the next visit will look, at the latest
+  uint64_t first;       // before this tick nothing is due
+  uint64_t now;         // the tick of the last look
   uint64_t expirations; // entries ever removed because they had expired
   bool wide;            // what is stored from now on takes `wide` slots (lrd_pool.h)
   bool hard;            // all entries have room for a hard word
   lrd_manual_clock *_Nullable clock;
 } lrd_timer;
+
+/// By what a soft word is later than the limit if the use of its entry need not move it.
+static inline uint64_t lrd_rule_fresh(const lrd_rule *rule) {
+  uint64_t idle = rule->after_access;
+  return idle < LRD_FOREVER ? (idle - idle / 64) << LRD_WORD_SHIFT : 0;
+}
+
+/// What hits need of a rule (lrd_cache.h).
+typedef struct lrd_idle {
+  _Atomic(uint64_t) ticks; // after_access
+  _Atomic(uint64_t) jitter;
+} lrd_idle;
 
 /// What an entry that is about to be published knows of its lifetime, in `later`; `word` has it.
 enum lrd_lifetime_kind {
@@ -67,10 +81,14 @@ static inline uint64_t lrd_timer_tick(const lrd_timer *timer) {
   return lrd_tick_at(lrd_now(timer->clock));
 }
 
+/// The same, for all that its holder of the lock is about to do: reading the clock takes long.
+static inline uint64_t lrd_timer_look(lrd_timer *timer) {
+  return timer->now = lrd_timer_tick(timer);
+}
+
 /// True when a timed entry has expired by this limit.
-static inline bool lrd_timer_is_over(const lrd_pool *pool, const lrd_entry *entry, uint64_t limit) {
-  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
-  return word < limit || lrd_entry_hard(pool, entry, word) < limit;
+static inline bool lrd_timer_is_over(const lrd_entry *entry, uint64_t limit) {
+  return LRD_LOAD(&lrd_entry_time(entry)->word) < limit;
 }
 
 /// The ticks of a lifetime in nanoseconds. A hundred years and more are without an end.
@@ -83,9 +101,9 @@ void lrd_entry_time_open(lrd_entry *entry, enum lrd_lifetime_kind kind, uint64_t
 void lrd_entry_add_time(lrd_entry *entry);
 
 /// True when an entry that is about to be published would have expired by then.
-bool lrd_timer_refuses(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry);
+bool lrd_timer_refuses(const lrd_timer *timer, const lrd_entry *entry);
 
-/// Sets the words of an entry that is being published, and links it.
+/// Sets the words of an entry that is published at the last look, and links it.
 void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 
 /// Gives an entry in the wheel another deadline, from now on.
@@ -98,7 +116,7 @@ void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const 
 /// True once an entry expires before the next visit will look: that one must be asked for. A clock
 /// that is moved by hand wakes nobody.
 static inline bool lrd_timer_asks(const lrd_timer *timer) {
-  return !timer->clock && lrd_wheel_next(&timer->wheel) < timer->wake;
+  return !timer->clock && timer->first < timer->wake;
 }
 
 /// The tick at which an entry was written: exact, but for lifetimes of its own, where it is wrong

@@ -92,7 +92,7 @@ bool lrd_expire_some(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *ga
                      uint64_t *removed);
 
 /// The rule for entries without a lifetime of their own. To set it changes the deadlines of what is
-/// stored: O(n), in slices. False if entries of this cache cannot expire, or not by their last use.
+/// stored: O(n), in slices. False if they have no room for it (lrd_retrofit.h).
 lrd_expiration lrd_cache_expiration(lrd_cache *cache);
 bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration);
 

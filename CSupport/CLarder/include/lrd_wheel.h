@@ -54,6 +54,9 @@ void lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t 
 /// Unlinks an entry. Returns its slot id; LRD_NIL if it was not linked.
 uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry);
 
+/// The tick from which on an entry is due: when the turn of its deadline is over.
+uint64_t lrd_wheel_due(const lrd_wheel *wheel, const lrd_entry *entry);
+
 /// The slot id of an entry that is linked.
 uint32_t lrd_wheel_id(lrd_wheel *wheel, lrd_pool *pool, const lrd_entry *entry);
 

@@ -48,8 +48,7 @@ static bool open_timers(lrd_cache *cache, const lrd_options *options) LRD_UNCHEC
   cache->clock = options->clock;
   if (cache->clock) lrd_manual_clock_retain(cache->clock);
   lrd_rule rule = lrd_rule_of(options->expiration);
-  LRD_STORE(&cache->idle, rule.after_access);
-  LRD_STORE(&cache->jitter, rule.jitter);
+  lrd_cache_begin_idle(cache, &rule);
   cache->expiration = options->expiration;
   for (lrd_shard *shard = cache->shards; options->timed && shard < lrd_cache_end(cache); shard++) {
     shard->timer = lrd_timer_create(cache->clock, &rule);
@@ -119,7 +118,9 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   lrd_answer_open(&cache->answer, options->count_limit, options->cost_limit);
   cache->shard_mask = shards_of(options) - 1;
   cache->policy = options->policy;
+  cache->timed = options->timed;
   cache->hits_most = options->policy->hits_most;
+  cache->use = options->timed ? LRD_HITS_TIMED : cache->hits_most;
   LRD_ASSERT(options->references.count <= LRD_REFERENCES_MOST);
   cache->entry_references = options->references;
   size_t extra = lrd_round_up(options->entry_bytes, 8);
@@ -142,7 +143,8 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->listens = cache->policy->listens ? cache->policy->listens(cache->shared) : &nothing;
   static _Atomic(uint64_t) caches = 0;
   uint64_t number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
-  LRD_STORE(&cache->number, number | (options->timed ? LRD_NUMBER_TIMED : 0));
+  LRD_STORE(&cache->number, number | (options->detours ? LRD_NUMBER_TIMED : 0));
+  LRD_STORE(&cache->plain, number | (options->timed ? LRD_NUMBER_TIMED : 0));
   cache->observed = options->observed;
   cache->hooks = options->hooks;
   lrd_lanes_open(cache);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_enter.h"
 
-#include "lrd_lookup.h"
+#include "lrd_use.h"
 
 void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry) {
   if (cache->hits_most == LRD_HITS_BATCHED) {

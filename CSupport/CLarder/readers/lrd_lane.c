@@ -122,17 +122,31 @@ lrd_lane *lrd_lane_if_any(lrd_cache *cache) {
   return index < lanes->capacity ? LRD_LOAD(&lanes->lane[index]) : NULL;
 }
 
+/// Moves what waits at one place to an earlier one.
+static void keep(lrd_lane *lane, uint32_t from, uint32_t to) {
+  lane->touched[to] = lane->touched[from];
+  lane->touched_hash[to] = lane->touched_hash[from];
+}
+
+/// Drops the oldest of what waits.
+static void drop(lrd_lane *lane, uint32_t dropped) LRD_NONBLOCKING {
+  lane->touches -= dropped;
+  memmove(lane->touched, lane->touched + dropped, lane->touches * sizeof *lane->touched);
+  memmove(lane->touched_hash, lane->touched_hash + dropped,
+          lane->touches * sizeof *lane->touched_hash);
+}
+
 /// Hands the misses of `shard` to the policy, in their order, and keeps the others.
 static void hand_misses_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
     LRD_REQUIRES(shard->lock) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < lane->touches; i++) {
-    lrd_touch touch = lane->touch[i];
-    if (lrd_cache_shard(cache, touch.hash) == shard) {
+    uint64_t hash = lane->touched_hash[i];
+    if (lrd_cache_shard(cache, hash) == shard) {
       shard->noted++;
-      cache->policy->missed(&shard->order, touch.hash & ~(uint64_t)0xffff);
+      cache->policy->missed(&shard->order, hash & ~(uint64_t)0xffff);
     } else {
-      lane->touch[kept++] = touch;
+      keep(lane, i, kept++);
     }
   }
   lane->touches = kept;
@@ -149,11 +163,12 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_cell cell;
   bool sound = !cache->shard_mask && lane->sound_at == shard->unlinked;
   for (uint32_t i = 0; i < lane->touches; i++) {
-    lrd_touch touch = lane->touch[i];
-    if (LRD_UNLIKELY(lrd_cache_shard(cache, touch.hash) != shard)) {
-      lane->touch[kept++] = touch;
-    } else if (sound || lrd_table_find_locked(root, touch.entry, touch.hash, &cell)) {
-      linked[hits++] = touch.entry;
+    lrd_entry *entry = lane->touched[i];
+    uint64_t hash = lane->touched_hash[i];
+    if (LRD_UNLIKELY(lrd_cache_shard(cache, hash) != shard)) {
+      keep(lane, i, kept++);
+    } else if (sound || lrd_table_find_locked(root, entry, hash, &cell)) {
+      linked[hits++] = entry;
     }
   }
   shard->noted += hits;
@@ -172,7 +187,7 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
 static void try_shards(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
   uint64_t shards = 0;
   for (uint32_t i = 0; i < lane->touches; i++) {
-    shards |= (uint64_t)1 << ((uint32_t)(lane->touch[i].hash >> 16) & cache->shard_mask);
+    shards |= (uint64_t)1 << ((uint32_t)(lane->touched_hash[i] >> 16) & cache->shard_mask);
   }
   for (; shards; shards &= shards - 1) {
     lrd_shard *shard = &cache->shards[__builtin_ctzll(shards)];
@@ -185,12 +200,12 @@ static void try_shards(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNC
 
 void lrd_lane_note_miss(lrd_cache *cache, lrd_lane *lane,
                         uint64_t hash) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
-  lane->touch[lane->touches++] = (lrd_touch){.entry = NULL, .hash = hash};
+  lane->touched[lane->touches] = NULL;
+  lane->touched_hash[lane->touches++] = hash;
   if (lane->touches < LRD_MISSES) return;
   try_shards(cache, lane);
   if (lane->touches < LRD_MISSES_MOST) return;
-  lane->touches -= LRD_MISSES;
-  memmove(lane->touch, lane->touch + LRD_MISSES, lane->touches * sizeof(lrd_touch));
+  drop(lane, LRD_MISSES);
 }
 
 void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {
@@ -198,8 +213,7 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
   lane->flush_at = lane->touches < LRD_BATCH ? LRD_BATCH : lane->touches + LRD_BATCH / 4;
   if (lane->touches + LRD_BATCH / 4 <= LRD_BATCH_MOST) return;
   uint32_t dropped = lane->touches / 2;
-  memmove(lane->touch, lane->touch + dropped, (lane->touches - dropped) * sizeof(lrd_touch));
-  lane->touches -= dropped;
+  drop(lane, dropped);
   lane->flush_at = LRD_BATCH_MOST;
   LRD_STORE(&lane->dropped, LRD_LOAD(&lane->dropped) + dropped);
 }

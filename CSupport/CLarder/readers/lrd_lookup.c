@@ -7,20 +7,6 @@ static void protect(_Atomic(uintptr_t) *hazard, const void *pointer) LRD_NONBLOC
   lrd_fence_light();
 }
 
-void lrd_entry_extend(lrd_cache *cache, lrd_entry *entry, uint64_t limit) LRD_NONBLOCKING {
-  uint64_t jitter = LRD_LOAD(&cache->jitter), idle = LRD_LOAD(&cache->idle);
-  uint64_t hard = LRD_LOAD(lrd_entry_hard_field(&cache->pool, entry));
-  _Atomic(uint64_t) *field = &lrd_entry_time(entry)->word;
-  uint64_t now = lrd_word_deadline(limit) - 1;
-  idle = lrd_spread(idle, jitter, lrd_entry_hash48(entry));
-  uint64_t word = lrd_word_make(now, idle, LRD_LIFE_SOFT, LRD_LOAD(&cache->parity));
-  uint64_t old = LRD_LOAD(field);
-  // Soft still: whoever changes `hard` meanwhile must be heard.
-  if (word > hard) word = (hard & ~LRD_LIFE_MASK) | LRD_LIFE_SOFT;
-  // By what is not worth a store, an entry may live shorter.
-  if (word > old + ((idle / 64) << LRD_WORD_SHIFT)) LRD_STORE(field, word);
-}
-
 /// The result of one search of a chain.
 typedef enum lrd_search { LRD_FOUND, LRD_ABSENT, LRD_DISTURBED } lrd_search;
 

@@ -25,7 +25,8 @@ lrd_timer *lrd_timer_create(lrd_manual_clock *clock, const lrd_rule *rule) {
   timer->rule = *rule;
   timer->clock = clock;
   timer->expirations = 0;
-  timer->wake = LRD_FOREVER;
+  timer->wake = timer->first = LRD_FOREVER;
+  timer->now = 0;
   timer->wide = timer->hard = false;
   timer->wheel.grace = 0;
   lrd_wheel_open(&timer->wheel, lrd_timer_tick(timer));
@@ -50,7 +51,7 @@ void lrd_entry_add_time(lrd_entry *entry) {
   lrd_entry_time_open(entry, LRD_LIFETIME_OF_RULE, 0);
 }
 
-bool lrd_timer_refuses(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry) {
+bool lrd_timer_refuses(const lrd_timer *timer, const lrd_entry *entry) {
   const lrd_time *time = lrd_entry_time(entry);
   if (!timer->rule.after_access) return true;
   switch ((enum lrd_lifetime_kind)time->later) {
@@ -59,7 +60,7 @@ bool lrd_timer_refuses(const lrd_timer *timer, const lrd_pool *pool, const lrd_e
   case LRD_LIFETIME_OWN:
     return !LRD_LOAD(&time->word);
   case LRD_LIFETIME_KEPT:
-    return lrd_timer_is_over(pool, entry, lrd_limit_at(lrd_timer_tick(timer)));
+    return lrd_timer_is_over(entry, lrd_limit_at(lrd_timer_tick(timer)));
   }
   return false;
 }
@@ -80,13 +81,21 @@ static void set(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t har
   uint64_t soft = lrd_word_make(accessed, idle, LRD_LIFE_SOFT, timer->rule.parity);
   bool idles = timer->hard && idle < LRD_FOREVER && soft < hard;
   if (timer->hard) LRD_STORE(lrd_entry_hard_field(pool, entry), hard);
-  LRD_STORE(&lrd_entry_time(entry)->word, idles ? soft : hard);
+  // Release, partner: the acquire load of hits that move the word.
+  atomic_store_explicit(&lrd_entry_time(entry)->word, idles ? soft : hard, memory_order_release);
+}
+
+/// Links an entry by its word.
+static void link_entry(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  uint64_t due = lrd_wheel_due(&timer->wheel, entry);
+  lrd_wheel_add(&timer->wheel, pool, entry, id);
+  if (due < timer->first) timer->first = due;
 }
 
 void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   lrd_time *time = lrd_entry_time(entry);
   const lrd_rule *rule = &timer->rule;
-  uint64_t now = lrd_timer_tick(timer), hard = 0;
+  uint64_t now = timer->now, hard = 0;
   switch ((enum lrd_lifetime_kind)time->later) {
   case LRD_LIFETIME_OF_RULE:
     hard = lrd_word_make(now, life_of(rule, entry), 0, rule->parity);
@@ -101,7 +110,7 @@ void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t 
     break;
   }
   set(timer, pool, entry, hard, now);
-  lrd_wheel_add(&timer->wheel, pool, entry, id);
+  link_entry(timer, pool, entry, id);
 }
 
 void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks) {
@@ -109,7 +118,7 @@ void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_
   uint32_t id = lrd_wheel_remove(&timer->wheel, pool, entry);
   set(timer, pool, entry, lrd_word_make(now, ticks, lrd_life_encode(ticks), timer->rule.parity),
       now);
-  lrd_wheel_add(&timer->wheel, pool, entry, id);
+  link_entry(timer, pool, entry, id);
 }
 
 static uint64_t written_by(const lrd_rule *rule, const lrd_entry *entry, uint64_t hard) {
@@ -130,12 +139,9 @@ void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const 
   if ((hard & LRD_WORD_PARITY) == timer->rule.parity) return;
   // What has expired does not come back, however long the new lifetimes are.
   uint64_t now = lrd_timer_tick(timer), accessed = now;
-  if (lrd_timer_is_over(pool, entry, lrd_limit_at(now))) return;
+  if (lrd_timer_is_over(entry, lrd_limit_at(now))) return;
   // A soft word tells when the entry was used last. If nothing does, it was now.
-  if (lrd_word_is_soft(word)) {
-    uint64_t idle = idle_of(former, entry), deadline = lrd_word_deadline(word);
-    if (deadline < now + idle) accessed = deadline - idle;
-  }
+  if (lrd_word_is_soft(word)) accessed = lrd_word_deadline(word) - idle_of(former, entry);
   if (lrd_word_life(hard)) {
     hard = (hard & ~LRD_WORD_PARITY) | timer->rule.parity;
   } else {
@@ -144,5 +150,5 @@ void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const 
   }
   uint32_t id = lrd_wheel_remove(&timer->wheel, pool, entry);
   set(timer, pool, entry, hard, accessed);
-  lrd_wheel_add(&timer->wheel, pool, entry, id);
+  link_entry(timer, pool, entry, id);
 }

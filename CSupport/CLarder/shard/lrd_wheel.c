@@ -19,6 +19,12 @@ static uint64_t turn_of(const lrd_wheel *wheel, const lrd_entry *entry) {
   return turn < last_turn ? turn : last_turn;
 }
 
+uint64_t lrd_wheel_due(const lrd_wheel *wheel, const lrd_entry *entry) {
+  uint64_t tick = due_at(wheel, lrd_entry_time(entry));
+  if (tick >= LRD_FOREVER) return LRD_FOREVER;
+  return ((tick >> LRD_TURN_SHIFT) + 1) << LRD_TURN_SHIFT;
+}
+
 static unsigned slot_at(uint64_t turn, int level) {
   return turn >> (level * bits_per_level) & slot_mask;
 }

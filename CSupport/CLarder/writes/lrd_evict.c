@@ -55,7 +55,10 @@ bool lrd_evict_living_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spar
 
 bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
                       lrd_shortage shortage, lrd_chain *victims) {
-  if (LRD_UNLIKELY(shard->timer) && lrd_expire_one_locked(shard, spared, victims)) return true;
+  if (LRD_UNLIKELY(shard->timer)) {
+    lrd_timer_look(shard->timer);
+    if (lrd_expire_one_locked(shard, spared, victims)) return true;
+  }
   return lrd_evict_living_locked(cache, shard, spared, reason, shortage, victims);
 }
 

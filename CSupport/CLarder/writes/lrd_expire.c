@@ -16,12 +16,15 @@ void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed) {
 bool lrd_expire_some_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spared, bool exact,
                             lrd_chain *removed) {
   lrd_timer *timer = shard->timer;
-  uint64_t tick = lrd_timer_tick(timer);
   bool any = false;
+  if (!exact && timer->now < timer->first) return false;
   for (uint32_t steps = most * steps_per_expiration; steps && most; steps--) {
     uint32_t id;
-    lrd_turn turn = lrd_wheel_step(&timer->wheel, shard->pool, tick, exact, &id);
-    if (turn == LRD_TURN_NONE) return any;
+    lrd_turn turn = lrd_wheel_step(&timer->wheel, shard->pool, timer->now, exact, &id);
+    if (turn == LRD_TURN_NONE) {
+      timer->first = lrd_wheel_next(&timer->wheel);
+      return any;
+    }
     any = true;
     if (turn == LRD_TURN_MOVED) continue;
     lrd_entry *entry = lrd_pool_entry(shard->pool, id);
@@ -44,8 +47,8 @@ bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *spared, lrd_chain 
   return false;
 }
 
-bool lrd_expire_may_find(const lrd_cache *cache) {
-  return lrd_tick_at(lrd_now(cache->clock)) >= LRD_LOAD(&cache->barren);
+bool lrd_expire_may_find(const lrd_cache *cache, uint64_t tick) {
+  return tick >= LRD_LOAD(&cache->barren);
 }
 
 /// Removes up to `most` entries from a shard. True when there may be more.
@@ -53,6 +56,7 @@ static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t 
                    lrd_garbage *garbage, uint64_t *removed) {
   lrd_chain expired = {0};
   lrd_shard_enter(cache, lane, shard);
+  lrd_timer_look(shard->timer);
   bool more = lrd_expire_some_locked(shard, most, NULL, exact, &expired);
   *removed += expired.count;
   lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);

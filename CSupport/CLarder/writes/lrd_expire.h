@@ -4,8 +4,8 @@
  * WHERE ROOM IS NEEDED, what has expired goes before what lives, in whatever shard it is. A shard
  * that has nothing to offer therefore looks in the others. That takes a lock of each, so the cache
  * remembers when it was last in vain, in `barren`: until the wheel turns, nothing else expires. A
- * change of the rule makes it forget. An insertion looks at a bounded number of entries: it may find
- * as many in the way whose deadlines have moved, and then it evicts what lives. */
+ * change of the rule makes it forget. An insertion looks at a bounded number of entries: it may
+ * find as many in the way whose deadlines have moved, and then it evicts what lives. */
 #pragma once
 
 #include "lrd_timing.h"
@@ -16,9 +16,9 @@
 void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
-/// Does so with up to `most` entries that the wheel of a shard with a timer says are due, in a
-/// bounded number of steps, but not with `spared`. `exact`: as lrd_wheel_step() says. True when it
-/// has removed or moved any, so that there may be more.
+/// Does so with up to `most` entries that the wheel of a shard with a timer says are due at its
+/// last look, in a bounded number of steps, but not with `spared`. `exact`: as lrd_wheel_step()
+/// says. True when it has removed or moved any, so that there may be more.
 bool lrd_expire_some_locked(lrd_shard *shard, uint32_t most, const lrd_entry *_Nullable spared,
                             bool exact, lrd_chain *removed) LRD_REQUIRES(shard->lock);
 
@@ -26,8 +26,8 @@ bool lrd_expire_some_locked(lrd_shard *shard, uint32_t most, const lrd_entry *_N
 bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *_Nullable spared, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
-/// True when any shard may have something that has expired.
-bool lrd_expire_may_find(const lrd_cache *cache);
+/// True when any shard may have something that has expired at this tick.
+bool lrd_expire_may_find(const lrd_cache *cache, uint64_t tick);
 
 /// Removes a few entries that have expired from the first shard that has any, and gives their room
 /// back. False when no shard has. No lock is held.

@@ -10,9 +10,9 @@
  *           evicted and return AGAIN. Otherwise note a hit on the old entry, once. Where hits move
  *           entries, it is then the last victim.
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
- *           What has expired goes first: if the shard has none, unlock, look in the other shards, and
- *           return AGAIN. Without another victim the old entry goes, or room is taken from another
- *           shard. After that, or many victims, unlock and return AGAIN.
+ *           What has expired goes first: if the shard has none, unlock, look in the other shards,
+ *           and return AGAIN. Without another victim the old entry goes, or room is taken from
+ *           another shard. After that, or many victims, unlock and return AGAIN.
  *   Step 5. Publish the entry, in place of the old one if there is one.
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"
@@ -71,7 +71,8 @@ static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_sha
   if (shard->timer->wide && !lrd_pool_is_wide(&cache->pool, entry->prev)) return false;
   if (!(entry->fields & LRD_IS_TIMED)) lrd_entry_add_time(entry);
   lrd_chain expired = {0};
-  if (*old && lrd_shard_is_over_locked(shard, *old)) {
+  uint64_t limit = lrd_limit_at(lrd_timer_look(shard->timer));
+  if (*old && (*old)->fields & LRD_IS_TIMED && lrd_timer_is_over(*old, limit)) {
     lrd_expire_locked(shard, *old, &expired);
     *old = NULL;
     insertion->expired = !insertion->replaced;
@@ -112,22 +113,21 @@ static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertio
   lrd_yield();
 }
 
-/// Step 4. Takes one entry out. False if no other one would help; or if something may have expired
-/// in another shard, which goes before what lives here: then the insertion `seeks`.
+/// Step 4. Takes one entry out. False if none would help, or the insertion `seeks` one first.
 static bool take_out_locked(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
                             lrd_entry *old, lrd_shortage shortage, lrd_chain *unlinked)
     LRD_REQUIRES(shard->lock) {
   if (LRD_UNLIKELY(shard->timer)) {
     if (lrd_expire_one_locked(shard, old, unlinked)) return true;
-    bool others = cache->shard_mask && insertion->sought < seeks_per_insertion;
-    insertion->seeks = others && lrd_expire_may_find(cache);
+    bool may = cache->shard_mask && insertion->sought < seeks_per_insertion;
+    insertion->seeks = may && lrd_expire_may_find(cache, shard->timer->now);
     if (insertion->seeks) return false;
   }
   return lrd_evict_living_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, unlinked);
 }
 
-/// Step 4, when the victims are not enough: gives their room back, so that the next round has it.
-/// `exhausted`: the shard has no other victim that would help.
+/// Step 4, when the victims are not enough: gives their room back for the next round. `exhausted`:
+/// the shard has no other victim that would help.
 static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
                             lrd_insertion *insertion, lrd_entry *old, lrd_chain *victims,
                             lrd_shortage shortage, bool exhausted) LRD_RELEASE(shard->lock) {
@@ -144,11 +144,9 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   }
   give_up_locked(cache, shard, insertion, victims);
   lrd_shard_leave(cache, shard);
-  if (insertion->seeks) {
-    insertion->seeks = false;
-    insertion->sought++;
-    lrd_expire_seek(cache, lane, &insertion->garbage);
-  }
+  if (insertion->seeks) lrd_expire_seek(cache, lane, &insertion->garbage);
+  insertion->sought += insertion->seeks;
+  insertion->seeks = false;
   if (exhausted && !gives_way) steal_room(cache, lane, insertion, shortage);
   return LRD_AGAIN;
 }
@@ -182,7 +180,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
       lrd_insertion_abandon(cache, shard, insertion);
       return LRD_UNFIT;
     }
-    if (lrd_timer_refuses(shard->timer, &cache->pool, entry)) {
+    if (lrd_timer_refuses(shard->timer, entry)) {
       return refuse(cache, shard, insertion, old, LRD_EXPIRED);
     }
   }
@@ -195,9 +193,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
 
   // Step 2. Make room in the table.
   lrd_supply *supply = &insertion->supply;
-  if (!lrd_growth_prepare_locked(shard, hash, supply)) {
-    return fetch(cache, shard, insertion);
-  }
+  if (!lrd_growth_prepare_locked(shard, hash, supply)) return fetch(cache, shard, insertion);
   insertion->garbage.unsettled |= supply->tidy;
 
   // Step 3. Note a replacement, in the first of several rounds.

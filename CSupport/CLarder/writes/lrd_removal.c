@@ -49,7 +49,7 @@ static uint64_t tell_expired(lrd_cache *cache, const lrd_chain *removed) {
   uint64_t limit = lrd_limit_at(lrd_tick_at(lrd_now(cache->clock))), expired = 0;
   for (lrd_entry *entry = removed->head; entry; entry = lrd_chain_next(&cache->pool, entry)) {
     if (!(entry->fields & LRD_IS_TIMED)) continue;
-    if (!lrd_timer_is_over(&cache->pool, entry, limit)) continue;
+    if (!lrd_timer_is_over(entry, limit)) continue;
     entry->state = LRD_REMOVED_EXPIRED;
     expired++;
   }

@@ -96,6 +96,7 @@ static void copy_some(lrd_cache *cache, lrd_shard *shard, lrd_sweep *sweep, slic
   lrd_garbage garbage = {0};
   lrd_chain replaced = {0};
   lrd_shard_enter(cache, NULL, shard);
+  lrd_timer_look(shard->timer);
   size_t count = lrd_sweep_next_locked(shard, sweep, slice->entries, slice->room);
   for (size_t i = 0; i < count; i++) {
     lrd_entry *entry = slice->entries[i];
@@ -129,6 +130,9 @@ bool lrd_cache_retrofit(lrd_cache *cache, bool by_use) {
   if (!cache->hooks.copy || !tell_shards(cache) || !copy_all(cache)) return false;
   // Release, partner: the acquire loads of either.
   atomic_store_explicit(&cache->hard, true, memory_order_release);
-  atomic_fetch_or_explicit(&cache->number, LRD_NUMBER_TIMED, memory_order_release);
+  if (!cache->timed) {
+    atomic_fetch_or_explicit(&cache->plain, LRD_NUMBER_TIMED, memory_order_release);
+    atomic_fetch_or_explicit(&cache->number, LRD_NUMBER_TIMED, memory_order_release);
+  }
   return true;
 }

@@ -2,7 +2,13 @@
 #include "lrd_shortway.h"
 
 #include "lrd_evict.h"
+#include "lrd_expire.h"
 #include "lrd_growth.h"
+#include "lrd_lookup.h"
+
+/// Lifetimes from some second on: the time of a lane, which may be two milliseconds late, is good
+/// enough to count them from.
+static const uint64_t long_life = (uint64_t)1 << (30 - LRD_TICK_SHIFT);
 
 /// True when an entry of a chain has this hash.
 static __attribute__((noinline)) bool holds_locked(lrd_shard *shard, uint64_t hash)
@@ -12,11 +18,11 @@ static __attribute__((noinline)) bool holds_locked(lrd_shard *shard, uint64_t ha
 }
 
 /// Makes room in a table that is not at ease, if that needs neither memory nor a visit, and no
-/// flight and no timer needs to be told.
+/// flight needs to be told.
 static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock) {
   lrd_supply none = {0};
-  if (shard->flying || shard->timer) return false;
+  if (shard->flying) return false;
   return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
 }
 
@@ -27,15 +33,18 @@ typedef enum eviction {
 } eviction;
 
 /// Evicts one entry and retires it, where lrd_garbage_is_quiet_locked() allows that. `freed`: an
-/// entry to destroy.
+/// entry to destroy. `timer`: as in store_locked().
 LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
-                                 lrd_entry **freed) LRD_REQUIRES(shard->lock) {
+                                 lrd_entry **freed, lrd_timer *timer) LRD_REQUIRES(shard->lock) {
   bool used = lrd_limbo_waits_locked(&shard->limbo);
   if (!lrd_garbage_is_quiet_locked(cache, lane, shard, used)) return NOT_EVICTED;
   uint32_t id = shard->policy->victim(&shard->order, shard->pool);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
   if (shard->ahead) lrd_evict_prefetch_locked(cache, shard, victim);
+  if (timer && victim->fields & LRD_IS_TIMED) {
+    lrd_wheel_remove(&timer->wheel, shard->pool, victim);
+  }
   lrd_shard_detach_locked(shard, victim, LRD_REMOVED_LIMIT);
   shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
   lane->sound_at = shard->unlinked;
@@ -44,10 +53,10 @@ LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *sh
   return waits ? EVICTED_TO_LIMBO : EVICTED;
 }
 
-bool lrd_shortway_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
-                      uint64_t hash, lrd_entry **freed) LRD_UNCHECKED_LOCKS {
-  lrd_insertion_begin(cache, lane, shard, hash);
-  if (!lrd_growth_is_at_ease_locked(shard) && !prepare_locked(shard, hash)) return false;
+/// The rest, once the table has room. `timer`: that of the shard if there is one.
+LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
+                             uint64_t hash, lrd_entry **freed,
+                             lrd_timer *timer) LRD_UNCHECKED_LOCKS {
   // Most chains have one bucket. If it has the tag nowhere, one look is enough.
   lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);
   lrd_bucket *head = &home->bucket[lrd_table_index(home, hash)];
@@ -60,10 +69,14 @@ bool lrd_shortway_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_en
   uint64_t cost = lrd_entry_cost(entry);
   if (lrd_budget_reserve(&cache->budget, cost) != LRD_ROOM) {
     if (cost) return false;
-    evicted = evict_locked(cache, lane, shard, freed);
+    // What has expired in another shard would go first.
+    if (timer && cache->shard_mask && lrd_expire_may_find(cache, timer->now)) return false;
+    evicted = evict_locked(cache, lane, shard, freed, timer);
     if (evicted == NOT_EVICTED) return false;
   }
+  uint32_t id = entry->prev;
   lrd_shard_admit_locked(shard, entry, cost);
+  if (timer) lrd_timer_add(timer, &cache->pool, entry, id);
   if (empty) { // still so after an eviction, which moves nothing into this bucket
     lrd_table_publish(home, &head->cells[__builtin_ctz(empty)],
                       lrd_table_word(entry, lrd_table_tag(hash)));
@@ -73,8 +86,37 @@ bool lrd_shortway_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_en
   shard->counters.insertions++;
   shard->ahead = evicted != NOT_EVICTED && lrd_evict_is_far_locked(shard);
   bool adjusts = shard->order.adjust;
+  bool asks = timer && lrd_timer_asks(timer);
   lrd_shard_leave(cache, shard);
-  if (LRD_UNLIKELY(evicted == EVICTED_TO_LIMBO)) lrd_request_visit(&cache->request);
+  if (LRD_UNLIKELY(evicted == EVICTED_TO_LIMBO || asks)) lrd_request_visit(&cache->request);
   if (LRD_UNLIKELY(adjusts)) lrd_evict_adjust(cache);
   return true;
+}
+
+/// Where entries can expire: if nothing is due, and this entry is no special case.
+static __attribute__((noinline)) bool store_timed_locked(lrd_cache *cache, lrd_lane *lane,
+                                                         lrd_shard *shard, lrd_entry *entry,
+                                                         uint64_t hash,
+                                                         lrd_entry **freed) LRD_UNCHECKED_LOCKS {
+  lrd_timer *timer = shard->timer;
+  const lrd_rule *rule = &timer->rule;
+  uint64_t least = rule->after_write < rule->after_access ? rule->after_write : rule->after_access;
+  // For a long life it does not matter by what a lane's time is late.
+  if (least < long_life || !lane || entry->fields & LRD_IS_TIMED) return false;
+  if (timer->wide && !lrd_pool_is_wide(&cache->pool, entry->prev)) return false;
+  timer->now = lrd_lane_tick(cache, lane);
+  if (timer->now + ((uint64_t)1 << LRD_TURN_SHIFT) >= timer->first) return false;
+  if (!prepare_locked(shard, hash)) return false;
+  lrd_entry_add_time(entry);
+  return store_locked(cache, lane, shard, entry, hash, freed, timer);
+}
+
+bool lrd_shortway_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
+                      uint64_t hash, lrd_entry **freed) LRD_UNCHECKED_LOCKS {
+  lrd_insertion_begin(cache, lane, shard, hash);
+  if (!lrd_growth_is_at_ease_locked(shard)) {
+    if (shard->timer) return store_timed_locked(cache, lane, shard, entry, hash, freed);
+    if (!prepare_locked(shard, hash)) return false;
+  }
+  return store_locked(cache, lane, shard, entry, hash, freed, NULL);
 }

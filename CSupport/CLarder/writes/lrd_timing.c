@@ -52,7 +52,7 @@ void lrd_entry_describe_as(lrd_cache *cache, lrd_entry *entry, uint64_t hash, ui
       LRD_STORE(lrd_entry_hard_field(pool, entry), timing.hard);
     } else {
       // The slot was taken while the cache was given room for both. The earlier one, then.
-      word = word < timing.hard ? word & ~LRD_LIFE_MASK : timing.hard;
+      word &= ~LRD_LIFE_MASK;
     }
   }
   lrd_entry_time_open(entry, LRD_LIFETIME_KEPT, word);
@@ -60,14 +60,12 @@ void lrd_entry_describe_as(lrd_cache *cache, lrd_entry *entry, uint64_t hash, ui
 
 bool lrd_timing_is_expired(lrd_cache *cache, lrd_timing timing) {
   uint64_t limit = lrd_limit_at(lrd_tick_at(lrd_now(cache->clock)));
-  return timing.word < limit || timing.hard < limit;
+  return timing.word < limit;
 }
 
 bool lrd_entry_is_in_grace_locked(lrd_shard *shard, const lrd_entry *entry) {
   if (!(entry->fields & LRD_IS_TIMED)) return true;
-  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
-  uint64_t hard = lrd_entry_hard(shard->pool, entry, word);
-  uint64_t deadline = lrd_word_deadline(word < hard ? word : hard);
+  uint64_t deadline = lrd_word_deadline(LRD_LOAD(&lrd_entry_time(entry)->word));
   return deadline + shard->timer->wheel.grace > lrd_timer_tick(shard->timer);
 }
 
@@ -80,8 +78,7 @@ static uint64_t until(const lrd_cache *cache, uint64_t word) {
 
 uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry) {
   if (!(entry->fields & LRD_IS_TIMED)) return LRD_NEVER;
-  lrd_timing timing = lrd_entry_timing(cache, entry);
-  return until(cache, timing.word < timing.hard ? timing.word : timing.hard);
+  return until(cache, LRD_LOAD(&lrd_entry_time(entry)->word));
 }
 
 uint64_t lrd_entry_age_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry) {
@@ -156,14 +153,14 @@ bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
   lrd_lock_acquire(&cache->admin);
   cache->expiration = expiration;
   lrd_lock_release(&cache->admin);
-  rule.parity = LRD_LOAD(&cache->parity) ^ LRD_WORD_PARITY;
-  LRD_STORE(&cache->idle, rule.after_access);
-  LRD_STORE(&cache->jitter, rule.jitter);
-  LRD_STORE(&cache->parity, rule.parity);
+  cache->parity ^= LRD_WORD_PARITY;
+  rule.parity = cache->parity;
+  lrd_cache_begin_idle(cache, &rule);
   bool followed = true;
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     followed &= follow(cache, shard, &rule, &slice);
   }
+  lrd_cache_end_idle(cache, &rule);
   LRD_STORE(&cache->barren, 0);
   atomic_store_explicit(&cache->rule_changes, false, memory_order_release);
   lrd_free(slice.entries, slice.room * sizeof *slice.entries, _Alignof(lrd_entry *));

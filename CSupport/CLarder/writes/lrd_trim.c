@@ -25,7 +25,8 @@ bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint6
   uint32_t idle = 0;
   // What has expired goes first, in whatever shard it is.
   while (lrd_cache_is_timed(cache) && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM &&
-         lrd_expire_may_find(cache) && lrd_expire_seek(cache, lane, garbage)) {
+         lrd_expire_may_find(cache, lrd_tick_at(lrd_now(cache->clock))) &&
+         lrd_expire_seek(cache, lane, garbage)) {
     if (lrd_garbage_is_due(garbage)) return false;
   }
   while (*allowance && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM) {

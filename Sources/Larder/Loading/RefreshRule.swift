@@ -157,8 +157,12 @@ extension LoadingCache {
       lrd_loan_end(lane)
       return valueSlowly(key, hash)
     }
+    guard lrd_use(cache.core, lane, entry, hash) else {
+      lrd_loan_end(lane)
+      lrd_miss(cache.core, lane, hash)
+      return nil
+    }
     let value = entry.value(of: EntryLayout<Key, Value>.self).pointee
-    lrd_hit(cache.core, lane, entry, hash)
     lrd_loan_end(lane)
     return value
   }

@@ -9,3 +9,4 @@
 #include "lrdt_items.h"
 #include "lrdt_platform.h"
 #include "lrdt_play.h"
+#include "lrdt_use.h"

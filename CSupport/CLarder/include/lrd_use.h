@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_use.h — the end of a hit: has the entry that was found expired, and if not, how is its use
+ * noted?
+ *
+ * A lane keeps the time for two milliseconds (lrd_lane_limit()). In most hits it is good, the entry
+ * lives, and its deadline need not move: that is all that is inlined. */
+#pragma once
+
+#include "lrd_lookup.h"
+
+#pragma clang assume_nonnull begin
+
+/// True when an entry whose cache compares deadlines lives for certain, and a use of it need not
+/// move its deadline.
+LRD_INLINE bool lrd_entry_is_fresh(lrd_cache *cache, const lrd_lane *lane,
+                                   const lrd_entry *entry) LRD_NONBLOCKING {
+  if (LRD_UNLIKELY(lrd_cycles() - lane->limit_read >= lane->limit_lasts)) return false;
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word), least = lane->limit;
+  if (lrd_word_is_soft(word)) least += LRD_LOAD(&cache->fresh);
+  return LRD_LIKELY(word >= least);
+}
+
+/// lrd_entry_lives() and lrd_use() where that is not certain.
+bool lrd_entry_lives_slow(lrd_cache *cache, lrd_lane *lane,
+                          lrd_entry *entry) LRD_COLD LRD_NONBLOCKING;
+bool lrd_use_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
+                  uint64_t hash) LRD_COLD LRD_NONBLOCKING;
+
+/// False when the entry just found, of a cache whose entries can expire, has done so.
+LRD_INLINE bool lrd_entry_lives_still(lrd_cache *cache, lrd_lane *lane,
+                                      const lrd_entry *entry) LRD_NONBLOCKING {
+  return LRD_LOAD(&lrd_entry_time(entry)->word) >= lrd_lane_limit(cache, lane);
+}
+
+/// The same for a use of the entry: its deadline moves if it goes by the last use.
+LRD_INLINE bool lrd_entry_lives(lrd_cache *cache, lrd_lane *lane,
+                                lrd_entry *entry) LRD_NONBLOCKING {
+  return lrd_entry_is_fresh(cache, lane, entry) || lrd_entry_lives_slow(cache, lane, entry);
+}
+
+/// lrd_hit() on what was found by lrd_lane_current(). False if it has expired: then nothing is
+/// noted.
+LRD_INLINE bool lrd_use(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
+                        uint64_t hash) LRD_NONBLOCKING {
+  // One branch that always goes the same way, on a value beside those the lookup has loaded. Where
+  // nothing expires it costs no more than lrd_hit().
+  uint8_t use = cache->use;
+  if (LRD_UNLIKELY(use >= LRD_HITS_TIMED)) {
+    if (use == LRD_HITS_TIMED) {
+      if (LRD_UNLIKELY(!lrd_entry_is_fresh(cache, lane, entry))) {
+        return lrd_use_slow(cache, lane, entry, hash);
+      }
+      use = cache->hits_most;
+    }
+    if (use == LRD_HITS_BATCHED) {
+      lrd_count(&lane->hits);
+      lrd_batch_hit(cache, lane, entry, hash);
+      return true;
+    }
+  }
+  lrd_count(&lane->hits);
+  lrd_entry_count_hit(entry, use);
+  return true;
+}
+
+#pragma clang assume_nonnull end
