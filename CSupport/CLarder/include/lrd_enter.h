@@ -17,7 +17,7 @@ static inline void lrd_shard_enter(lrd_cache *cache, lrd_lane *_Nullable lane, l
 }
 
 /// Unlocks, and asks for a visit if the background thread found the lock busy meanwhile.
-static inline void lrd_shard_leave(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock) {
+LRD_INLINE void lrd_shard_leave(lrd_cache *cache, lrd_shard *shard) LRD_RELEASE(shard->lock) {
   if (LRD_UNLIKELY(lrd_lock_release(&shard->lock))) lrd_request_visit(&cache->request);
 }
 

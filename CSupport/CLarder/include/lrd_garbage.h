@@ -64,9 +64,8 @@ static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_sh
 /// True when lrd_garbage_retire_locked() may retire an entry: neither observer nor limbo has
 /// anything else to do with it, and this thread may destroy what is free. None has a cost.
 /// `used`: lrd_limbo_waits_locked().
-static inline bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Nullable lane,
-                                               lrd_shard *shard, bool used)
-    LRD_REQUIRES(shard->lock) {
+LRD_INLINE bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Nullable lane,
+                                            lrd_shard *shard, bool used) LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
   if (!lane || lane->destroying || lane->thread->top != lane->thread->hazards) return false;
   if (cache->observed || shard->cost) return false;

@@ -111,7 +111,7 @@ static inline uint64_t lrd_shard_unlinked_locked(const lrd_shard *shard) LRD_REQ
 
 /// Puts a new entry of this cost into order and sums. The caller has reserved room for it, and
 /// publishes it in the table.
-static inline void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry, uint64_t cost)
+LRD_INLINE void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry, uint64_t cost)
     LRD_REQUIRES(shard->lock) {
   uint32_t id = entry->prev;
   entry->state = LRD_ENTRY_LINKED;
@@ -138,7 +138,8 @@ static inline lrd_timer *_Nullable lrd_shard_timer_locked(lrd_shard *shard)
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
-/// Takes an entry without optional fields out of table and order. Its state becomes `reason`.
+/// Takes an entry out of table and order, whose cost is 0 and which is in no wheel. Its state becomes
+/// `reason`.
 LRD_INLINE void lrd_shard_detach_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason)
     LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard);

@@ -37,6 +37,7 @@ typedef struct lrd_timer {
   uint64_t wake;        // the tick at which the next visit will look, at the latest
   uint64_t first;       // before this tick nothing is due
   uint64_t now;         // the tick of the last look
+  uint64_t at_ease;     // that of a shard without a timer (lrd_shard.h)
   uint64_t expirations; // entries ever removed because they had expired
   bool wide;            // what is stored from now on takes `wide` slots (lrd_pool.h)
   bool hard;            // all entries have room for a hard word
@@ -97,6 +98,12 @@ uint64_t lrd_ticks_of(uint64_t nanoseconds);
 /// Says that an entry, described but for its time, goes by such a lifetime. It has room for it.
 void lrd_entry_time_open(lrd_entry *entry, enum lrd_lifetime_kind kind, uint64_t ticks);
 
+/// Moves the cost of an entry that was described without a time to where it lies beside one.
+static inline void lrd_entry_make_timed(lrd_entry *entry, uint64_t cost) {
+  entry->fields |= LRD_IS_TIMED;
+  if (cost) *lrd_entry_cost_field(entry, entry->fields) = cost;
+}
+
 /// Says of an entry, described without one, that it goes by the cache's lifetime. It has room.
 void lrd_entry_add_time(lrd_entry *entry);
 
@@ -105,6 +112,9 @@ bool lrd_timer_refuses(const lrd_timer *timer, const lrd_entry *entry);
 
 /// Sets the words of an entry that is published at the last look, and links it.
 void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id);
+
+/// The same for one that goes by the rule, whatever its time says.
+void lrd_timer_add_plain(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 
 /// Gives an entry in the wheel another deadline, from now on.
 void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks);

@@ -42,20 +42,43 @@ typedef struct lrd_wheel {
   uint64_t turn;                       // what is behind has been taken out
   uint64_t grace;                      // ticks; constant once there are entries
   uint64_t occupied[LRD_WHEEL_LEVELS]; // a bit for each slot
-  uint32_t first[LRD_WHEEL_LEVELS][LRD_WHEEL_SLOTS];
+  uint32_t first[LRD_WHEEL_LEVELS * LRD_WHEEL_SLOTS];
+  struct {
+    uint64_t turn, seen_from;
+    uint32_t slot;
+  } recent; // the slot that a turn belongs to, seen from another one
 } lrd_wheel;
 
 /// Empties the wheel, and sets it to a tick. `grace` stays as it is.
 void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick);
 
-/// Links an entry by the deadline in its word, and the grace.
-void lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id);
+/// Sets `recent`.
+void lrd_wheel_find_slot(lrd_wheel *wheel, uint64_t turn);
+
+/// Links an entry by a deadline, and the grace. Returns the tick from which on it is due: when the
+/// turn of its deadline is over.
+LRD_INLINE uint64_t lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id,
+                                  uint64_t deadline) {
+  uint64_t turn = (deadline + wheel->grace) >> LRD_TURN_SHIFT;
+  // What is stored in the same millisecond mostly belongs to one slot.
+  if (LRD_UNLIKELY(turn != wheel->recent.turn || wheel->turn != wheel->recent.seen_from)) {
+    lrd_wheel_find_slot(wheel, turn);
+  }
+  uint32_t slot = wheel->recent.slot, next = wheel->first[slot];
+  lrd_time *time = lrd_entry_time(entry);
+  time->earlier = LRD_WHEEL_HEAD + slot;
+  time->later = next;
+  wheel->first[slot] = id;
+  if (LRD_LIKELY(next != LRD_NIL)) {
+    lrd_entry_time(lrd_pool_entry(pool, next))->earlier = id;
+  } else {
+    wheel->occupied[slot / LRD_WHEEL_SLOTS] |= (uint64_t)1 << slot % LRD_WHEEL_SLOTS;
+  }
+  return (turn + 1) << LRD_TURN_SHIFT;
+}
 
 /// Unlinks an entry. Returns its slot id; LRD_NIL if it was not linked.
 uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry);
-
-/// The tick from which on an entry is due: when the turn of its deadline is over.
-uint64_t lrd_wheel_due(const lrd_wheel *wheel, const lrd_entry *entry);
 
 /// The slot id of an entry that is linked.
 uint32_t lrd_wheel_id(lrd_wheel *wheel, lrd_pool *pool, const lrd_entry *entry);

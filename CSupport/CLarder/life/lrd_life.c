@@ -55,7 +55,7 @@ static bool open_timers(lrd_cache *cache, const lrd_options *options) LRD_UNCHEC
     if (!shard->timer) return false;
     shard->timer->wheel.grace = lrd_ticks_of(options->grace);
     shard->timer->hard = idles(options);
-    shard->at_ease = lrd_growth_ease_locked(shard);
+    lrd_growth_settle_locked(shard);
   }
   return true;
 }

@@ -80,7 +80,9 @@ static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
     linked += lrd_table_chain_length_locked(next, i);
   }
   LRD_CHECK(next || root->moved == 0);
-  LRD_CHECK(shard->at_ease == lrd_growth_ease_locked(shard));
+  LRD_CHECK((shard->timer ? shard->timer->at_ease : shard->at_ease) ==
+            lrd_growth_ease_locked(shard));
+  LRD_CHECK(!shard->timer || !shard->at_ease);
   LRD_CHECK(linked == shard->count);
 }
 

@@ -6,7 +6,7 @@
 /// After `flights` has changed.
 static void look_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   shard->flying = shard->flights != 0;
-  shard->at_ease = lrd_growth_ease_locked(shard);
+  lrd_growth_settle_locked(shard);
 }
 
 void lrd_flight_begin_locked(lrd_shard *shard) {

@@ -67,13 +67,19 @@ static uint64_t foresight_of(const lrd_shard *shard, const lrd_table *table) {
 uint64_t lrd_growth_ease_locked(lrd_shard *shard) {
   const lrd_table *root = lrd_shard_root_locked(shard);
   uint64_t full = root->buckets * LRD_TABLE_LOAD, foresight = foresight_of(shard, root);
-  bool uneasy = shard->flying || shard->timer || lrd_growth_moves_locked(shard);
-  return uneasy || root == &lrd_table_empty ? 0 : foresight < full ? foresight : full;
+  bool uneasy = shard->flying || lrd_growth_moves_locked(shard) || root == &lrd_table_empty;
+  return uneasy ? 0 : foresight < full ? foresight : full;
+}
+
+void lrd_growth_settle_locked(lrd_shard *shard) {
+  uint64_t ease = lrd_growth_ease_locked(shard);
+  shard->at_ease = shard->timer ? 0 : ease;
+  if (shard->timer) shard->timer->at_ease = ease;
 }
 
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) {
   shard->order.share = share;
-  shard->at_ease = lrd_growth_ease_locked(shard);
+  lrd_growth_settle_locked(shard);
   shard->noted++;
   if (shard->policy->resize) shard->policy->resize(&shard->order);
 }
@@ -84,7 +90,7 @@ static void set_root(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->loc
   LRD_STORE(&shard->bucket, (uintptr_t)table->bucket);
   LRD_STORE(&shard->buckets, table->buckets);
   LRD_STORE(&shard->hints, (uintptr_t)table->hints);
-  shard->at_ease = lrd_growth_ease_locked(shard);
+  lrd_growth_settle_locked(shard);
 }
 
 void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) {
@@ -93,7 +99,7 @@ void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) {
     set_root(shard, table);
   } else {
     atomic_store_explicit(&root->next, table, memory_order_release);
-    shard->at_ease = lrd_growth_ease_locked(shard);
+    lrd_growth_settle_locked(shard);
   }
 }
 

@@ -21,11 +21,21 @@ bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
 /// Tells the shard and its policy their share of the limits.
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) LRD_REQUIRES(shard->lock);
 
-/// True when another entry needs no preparation, whatever its hash.
-static inline bool lrd_growth_is_at_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+static inline bool lrd_growth_is_below_locked(lrd_shard *shard, uint64_t ease)
+    LRD_REQUIRES(shard->lock) {
   const lrd_history *history = &shard->order.history;
-  return shard->count < shard->at_ease && history->wanted == history->bytes &&
+  return shard->count < ease && history->wanted == history->bytes &&
          lrd_table_overflow_left_locked(lrd_shard_root_locked(shard));
+}
+
+/// True when another entry needs no preparation, whatever its hash. Never where entries can expire.
+static inline bool lrd_growth_is_at_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  return lrd_growth_is_below_locked(shard, shard->at_ease);
+}
+
+/// The same where entries can expire, for the table alone.
+static inline bool lrd_growth_is_timed_at_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  return lrd_growth_is_below_locked(shard, shard->timer->at_ease);
 }
 
 /// lrd_growth_prepare_locked() when memory may be missing.
@@ -40,8 +50,11 @@ static inline bool lrd_growth_prepare_locked(lrd_shard *shard, uint64_t hash, lr
   return LRD_LIKELY(at_ease) || lrd_growth_prepare_slow_locked(shard, hash, supply);
 }
 
-/// The right value of `at_ease`.
+/// The number of entries below which the table needs no preparation.
 uint64_t lrd_growth_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
+
+/// Sets `at_ease` after a change of what that depends on.
+void lrd_growth_settle_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 static inline bool lrd_growth_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   return lrd_shard_next_locked(shard) != NULL;

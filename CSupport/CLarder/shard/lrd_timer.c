@@ -26,7 +26,7 @@ lrd_timer *lrd_timer_create(lrd_manual_clock *clock, const lrd_rule *rule) {
   timer->clock = clock;
   timer->expirations = 0;
   timer->wake = timer->first = LRD_FOREVER;
-  timer->now = 0;
+  timer->now = timer->at_ease = 0;
   timer->wide = timer->hard = false;
   timer->wheel.grace = 0;
   lrd_wheel_open(&timer->wheel, lrd_timer_tick(timer));
@@ -45,9 +45,7 @@ void lrd_entry_time_open(lrd_entry *entry, enum lrd_lifetime_kind kind, uint64_t
 }
 
 void lrd_entry_add_time(lrd_entry *entry) {
-  uint64_t cost = lrd_entry_cost(entry);
-  entry->fields |= LRD_IS_TIMED;
-  if (cost) *lrd_entry_cost_field(entry, entry->fields) = cost;
+  lrd_entry_make_timed(entry, lrd_entry_cost(entry));
   lrd_entry_time_open(entry, LRD_LIFETIME_OF_RULE, 0);
 }
 
@@ -74,51 +72,50 @@ static uint64_t life_of(const lrd_rule *rule, const lrd_entry *entry) {
 }
 
 /// Sets the words: that of the hard deadline, and what is left of it if the entry was used last at
-/// `accessed`.
-static void set(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t hard,
-                uint64_t accessed) {
-  uint64_t idle = idle_of(&timer->rule, entry);
-  uint64_t soft = lrd_word_make(accessed, idle, LRD_LIFE_SOFT, timer->rule.parity);
-  bool idles = timer->hard && idle < LRD_FOREVER && soft < hard;
-  if (timer->hard) LRD_STORE(lrd_entry_hard_field(pool, entry), hard);
+/// `accessed`. Links the entry.
+LRD_INLINE void set(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id, uint64_t hard,
+                    uint64_t accessed) {
+  uint64_t word = hard;
+  if (timer->hard) {
+    uint64_t idle = idle_of(&timer->rule, entry);
+    uint64_t soft = lrd_word_make(accessed, idle, LRD_LIFE_SOFT, timer->rule.parity);
+    if (idle < LRD_FOREVER && soft < hard) word = soft;
+    LRD_STORE(lrd_entry_hard_field(pool, entry), hard);
+  }
   // Release, partner: the acquire load of hits that move the word.
-  atomic_store_explicit(&lrd_entry_time(entry)->word, idles ? soft : hard, memory_order_release);
-}
-
-/// Links an entry by its word.
-static void link_entry(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
-  uint64_t due = lrd_wheel_due(&timer->wheel, entry);
-  lrd_wheel_add(&timer->wheel, pool, entry, id);
+  atomic_store_explicit(&lrd_entry_time(entry)->word, word, memory_order_release);
+  uint64_t due = lrd_wheel_add(&timer->wheel, pool, entry, id, lrd_word_deadline(word));
   if (due < timer->first) timer->first = due;
 }
 
-void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
-  lrd_time *time = lrd_entry_time(entry);
+void lrd_timer_add_plain(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   const lrd_rule *rule = &timer->rule;
-  uint64_t now = timer->now, hard = 0;
+  uint64_t hard = lrd_word_make(timer->now, life_of(rule, entry), 0, rule->parity);
+  set(timer, pool, entry, id, hard, timer->now);
+}
+
+void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  const lrd_time *time = lrd_entry_time(entry);
+  uint64_t word = LRD_LOAD(&time->word), hard;
   switch ((enum lrd_lifetime_kind)time->later) {
-  case LRD_LIFETIME_OF_RULE:
-    hard = lrd_word_make(now, life_of(rule, entry), 0, rule->parity);
+  case LRD_LIFETIME_OWN:
+    hard = lrd_word_make(timer->now, word, lrd_life_encode(word), timer->rule.parity);
     break;
-  case LRD_LIFETIME_OWN: {
-    uint64_t ticks = LRD_LOAD(&time->word);
-    hard = lrd_word_make(now, ticks, lrd_life_encode(ticks), rule->parity);
-    break;
-  }
   case LRD_LIFETIME_KEPT:
-    hard = lrd_entry_hard(pool, entry, LRD_LOAD(&time->word));
+    hard = lrd_entry_hard(pool, entry, word);
     break;
+  default:
+    lrd_timer_add_plain(timer, pool, entry, id);
+    return;
   }
-  set(timer, pool, entry, hard, now);
-  link_entry(timer, pool, entry, id);
+  set(timer, pool, entry, id, hard, timer->now);
 }
 
 void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks) {
   uint64_t now = lrd_timer_tick(timer);
   uint32_t id = lrd_wheel_remove(&timer->wheel, pool, entry);
-  set(timer, pool, entry, lrd_word_make(now, ticks, lrd_life_encode(ticks), timer->rule.parity),
+  set(timer, pool, entry, id, lrd_word_make(now, ticks, lrd_life_encode(ticks), timer->rule.parity),
       now);
-  link_entry(timer, pool, entry, id);
 }
 
 static uint64_t written_by(const lrd_rule *rule, const lrd_entry *entry, uint64_t hard) {
@@ -149,6 +146,5 @@ void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const 
     hard = lrd_word_make(written, life_of(&timer->rule, entry), 0, timer->rule.parity);
   }
   uint32_t id = lrd_wheel_remove(&timer->wheel, pool, entry);
-  set(timer, pool, entry, hard, accessed);
-  link_entry(timer, pool, entry, id);
+  set(timer, pool, entry, id, hard, accessed);
 }

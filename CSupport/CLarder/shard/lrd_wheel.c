@@ -14,17 +14,6 @@ static uint64_t due_at(const lrd_wheel *wheel, const lrd_time *time) {
   return lrd_word_deadline(LRD_LOAD(&time->word)) + wheel->grace;
 }
 
-static uint64_t turn_of(const lrd_wheel *wheel, const lrd_entry *entry) {
-  uint64_t turn = due_at(wheel, lrd_entry_time(entry)) >> LRD_TURN_SHIFT;
-  return turn < last_turn ? turn : last_turn;
-}
-
-uint64_t lrd_wheel_due(const lrd_wheel *wheel, const lrd_entry *entry) {
-  uint64_t tick = due_at(wheel, lrd_entry_time(entry));
-  if (tick >= LRD_FOREVER) return LRD_FOREVER;
-  return ((tick >> LRD_TURN_SHIFT) + 1) << LRD_TURN_SHIFT;
-}
-
 static unsigned slot_at(uint64_t turn, int level) {
   return turn >> (level * bits_per_level) & slot_mask;
 }
@@ -37,28 +26,23 @@ void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick) {
   memset(wheel->occupied, 0, sizeof wheel->occupied);
   memset(wheel->first, 0xff, sizeof wheel->first);
   wheel->turn = tick >> LRD_TURN_SHIFT;
+  wheel->recent.seen_from = UINT64_MAX;
 }
 
-void lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
-  uint64_t turn = turn_of(wheel, entry);
+void lrd_wheel_find_slot(lrd_wheel *wheel, uint64_t turn) {
+  wheel->recent.turn = turn;
+  wheel->recent.seen_from = wheel->turn;
+  if (turn > last_turn) turn = last_turn;
   if (turn < wheel->turn) turn = wheel->turn;
   uint64_t different = turn ^ wheel->turn;
   int level = different ? (63 - __builtin_clzll(different)) / bits_per_level : 0;
-  unsigned slot = slot_at(turn, level);
-  uint32_t *first = &wheel->first[level][slot];
-  lrd_time *time = lrd_entry_time(entry);
-  time->earlier = LRD_WHEEL_HEAD + (uint32_t)level * LRD_WHEEL_SLOTS + slot;
-  time->later = *first;
-  if (*first != LRD_NIL) time_of(pool, *first)->earlier = id;
-  *first = id;
-  wheel->occupied[level] |= (uint64_t)1 << slot;
+  wheel->recent.slot = (uint32_t)level * LRD_WHEEL_SLOTS + slot_at(turn, level);
 }
 
 /// Where the id of a linked entry is: in the link of the one before it, or in that of its slot.
 static uint32_t *link_of(lrd_wheel *wheel, lrd_pool *pool, const lrd_time *time) {
   if (time->earlier < LRD_WHEEL_HEAD) return &time_of(pool, time->earlier)->later;
-  uint32_t number = time->earlier - LRD_WHEEL_HEAD;
-  return &wheel->first[number / LRD_WHEEL_SLOTS][number % LRD_WHEEL_SLOTS];
+  return &wheel->first[time->earlier - LRD_WHEEL_HEAD];
 }
 
 uint32_t lrd_wheel_id(lrd_wheel *wheel, lrd_pool *pool, const lrd_entry *entry) {
@@ -84,7 +68,7 @@ uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry) {
 static void move(lrd_wheel *wheel, lrd_pool *pool, uint32_t id) {
   lrd_entry *entry = lrd_pool_entry(pool, id);
   lrd_wheel_remove(wheel, pool, entry);
-  lrd_wheel_add(wheel, pool, entry, id);
+  lrd_wheel_add(wheel, pool, entry, id, lrd_word_deadline(LRD_LOAD(&lrd_entry_time(entry)->word)));
 }
 
 /// The level of a slot that the wheel has reached and that is not empty yet; 0 if there is none.
@@ -110,7 +94,7 @@ static uint64_t next_turn(const lrd_wheel *wheel) {
 
 /// The first entry of the current slot whose deadline has come; LRD_NIL if there is none.
 static uint32_t find_due(const lrd_wheel *wheel, lrd_pool *pool, uint64_t tick) {
-  uint32_t id = wheel->first[0][slot_at(wheel->turn, 0)];
+  uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
   while (id != LRD_NIL && due_at(wheel, time_of(pool, id)) > tick) {
     id = time_of(pool, id)->later;
   }
@@ -132,7 +116,7 @@ lrd_turn lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool ex
   }
   if (level) {
     // What has expired already need not move down level by level.
-    *due = wheel->first[level][slot_at(wheel->turn, level)];
+    *due = wheel->first[level * LRD_WHEEL_SLOTS + (int)slot_at(wheel->turn, level)];
     if (due_at(wheel, time_of(pool, *due)) <= tick) return LRD_TURN_DUE;
     move(wheel, pool, *due);
     return LRD_TURN_MOVED;
@@ -141,7 +125,7 @@ lrd_turn lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool ex
     *due = exact ? find_due(wheel, pool, tick) : LRD_NIL;
     return *due == LRD_NIL ? LRD_TURN_NONE : LRD_TURN_DUE;
   }
-  uint32_t id = wheel->first[0][slot_at(wheel->turn, 0)];
+  uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
   if (due_at(wheel, time_of(pool, id)) > tick) {
     // A hit has moved the deadline.
     move(wheel, pool, id);
@@ -165,7 +149,7 @@ uint64_t lrd_wheel_check(const lrd_wheel *wheel, lrd_pool *pool) {
   for (uint32_t number = 0; number < LRD_WHEEL_LEVELS * LRD_WHEEL_SLOTS; number++) {
     int level = (int)(number / LRD_WHEEL_SLOTS);
     unsigned slot = number % LRD_WHEEL_SLOTS;
-    uint32_t before = LRD_WHEEL_HEAD + number, id = wheel->first[level][slot];
+    uint32_t before = LRD_WHEEL_HEAD + number, id = wheel->first[number];
     LRD_CHECK((wheel->occupied[level] >> slot & 1) == (id != LRD_NIL));
     for (; id != LRD_NIL; before = id, id = time_of(pool, id)->later, count++) {
       LRD_CHECK(time_of(pool, id)->earlier == before);

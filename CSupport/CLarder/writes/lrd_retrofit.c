@@ -19,7 +19,7 @@ static bool tell_shards(lrd_cache *cache) {
     bool lacked = !shard->timer;
     if (lacked) {
       shard->timer = timer;
-      shard->at_ease = lrd_growth_ease_locked(shard);
+      lrd_growth_settle_locked(shard);
     }
     shard->timer->wide = true;
     lrd_shard_leave(cache, shard);

@@ -75,8 +75,9 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     if (evicted == NOT_EVICTED) return false;
   }
   uint32_t id = entry->prev;
+  if (timer) lrd_entry_make_timed(entry, cost);
   lrd_shard_admit_locked(shard, entry, cost);
-  if (timer) lrd_timer_add(timer, &cache->pool, entry, id);
+  if (timer) lrd_timer_add_plain(timer, &cache->pool, entry, id);
   if (empty) { // still so after an eviction, which moves nothing into this bucket
     lrd_table_publish(home, &head->cells[__builtin_ctz(empty)],
                       lrd_table_word(entry, lrd_table_tag(hash)));
@@ -106,8 +107,7 @@ static __attribute__((noinline)) bool store_timed_locked(lrd_cache *cache, lrd_l
   if (timer->wide && !lrd_pool_is_wide(&cache->pool, entry->prev)) return false;
   timer->now = lrd_lane_tick(cache, lane);
   if (timer->now + ((uint64_t)1 << LRD_TURN_SHIFT) >= timer->first) return false;
-  if (!prepare_locked(shard, hash)) return false;
-  lrd_entry_add_time(entry);
+  if (!lrd_growth_is_timed_at_ease_locked(shard) && !prepare_locked(shard, hash)) return false;
   return store_locked(cache, lane, shard, entry, hash, freed, timer);
 }
 

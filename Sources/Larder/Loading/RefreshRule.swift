@@ -148,7 +148,7 @@ extension LoadingCache {
   /// another way for the rest: each costs the other some instructions.
   @inlinable @inline(__always)
   func found(_ key: Key, _ hash: UInt64) -> Value? {
-    guard let lane = lrd_lane_current(cache.core) else { return valueSlowly(key, hash) }
+    guard let lane = lrd_lane_plain(cache.core) else { return valueSlowly(key, hash) }
     guard let entry = cache.find(hash, lane) else {
       lrd_miss(cache.core, lane, hash)
       return nil
@@ -157,12 +157,8 @@ extension LoadingCache {
       lrd_loan_end(lane)
       return valueSlowly(key, hash)
     }
-    guard lrd_use(cache.core, lane, entry, hash) else {
-      lrd_loan_end(lane)
-      lrd_miss(cache.core, lane, hash)
-      return nil
-    }
     let value = entry.value(of: EntryLayout<Key, Value>.self).pointee
+    lrd_hit(cache.core, lane, entry, hash)
     lrd_loan_end(lane)
     return value
   }

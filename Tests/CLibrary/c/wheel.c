@@ -99,7 +99,7 @@ static void pass(bench *bench, modelled *slot) {
   slot->deadline = 1 + draw(tick(bench) + 1);
   slot->since = bench->timer->wheel.turn;
   LRD_STORE(&lrd_entry_time(entry)->word, slot->deadline << LRD_WORD_SHIFT);
-  lrd_wheel_add(&bench->timer->wheel, &bench->pool, entry, slot->id);
+  lrd_wheel_add(&bench->timer->wheel, &bench->pool, entry, slot->id, slot->deadline);
 }
 
 static modelled *slot_of(bench *bench, uint32_t id) {
