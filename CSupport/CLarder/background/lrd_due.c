@@ -6,8 +6,8 @@
 #include "lrd_garbage.h"
 
 enum {
-  slices_per_visit = 256, // of one shard
-  expirations = 64,       // under one lock
+  slices_per_visit = 2048, // of one shard
+  expirations = 8,         // under one lock
 };
 
 /// The pause between visits for what expires: few visits then remove much.

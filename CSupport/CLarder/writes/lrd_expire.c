@@ -4,7 +4,7 @@
 #include "lrd_growth.h"
 
 /// Entries removed under one lock by a call that removes all, and steps of the wheel for each.
-enum { expirations_per_lock = 32, steps_per_expiration = 8 };
+enum { expirations_per_lock = 8, steps_per_expiration = 8 };
 /// Entries removed from one shard to make room, and tries to find one in the shard that needs it.
 enum { expirations_per_seek = 4, tries_for_one = 16 };
 
