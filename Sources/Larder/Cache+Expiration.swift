@@ -8,8 +8,8 @@ extension Cache {
   /// When the setter returns, no call finds what has expired by the new value. The cache forgets
   /// the evicted objects of ``Options/secondChances``.
   ///
-  /// Uses are noted as long as there is an ``Expiration/afterAccess``. When there is none, and one is
-  /// set, what is stored counts as used then, and so does what would have expired by its writing
+  /// Uses are noted as long as there is an ``Expiration/afterAccess``. When there is none, and one
+  /// is set, what is stored counts as used then, and so does what would have expired by its writing
   /// before its idle time was over. If the cache was created without anything about time, what is
   /// there when it is first given a lifetime counts as stored then, too.
   ///
@@ -48,9 +48,9 @@ extension Cache {
   /// and does not count as a use otherwise.
   ///
   /// - Parameters:
-  ///   - lifetime: How long the value is to live from now on, unless ``Expiration/afterAccess`` ends
-  ///     it earlier. If it is zero or less, the value expires before the call returns. More than
-  ///     100 years never end.
+  ///   - lifetime: How long the value is to live from now on, unless ``Expiration/afterAccess``
+  ///     ends it earlier. If it is zero or less, the value expires before the call returns. More
+  ///     than 100 years never end.
   ///   - key: The key of the value.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.

@@ -60,8 +60,9 @@ extension Cache {
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(`n`) for each shard. Locks a shard for 64 entries at a time, or for all if it
-  ///   has no more than 512. What is listed under one lock is the order at one moment. Of more, some
-  ///   may be left out that other threads use, store or remove meanwhile; none is listed twice.
+  ///   has no more than 512. What is listed under one lock is the order at one moment. Of more,
+  ///   some may be left out that other threads use, store or remove meanwhile; none is listed
+  ///   twice.
   @inlinable
   public func hottest(
     _ n: Int, file: StaticString = #fileID, line: UInt = #line
@@ -77,8 +78,9 @@ extension Cache {
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(`n`) for each shard. Locks a shard for 64 entries at a time, or for all if it
-  ///   has no more than 512. What is listed under one lock is the order at one moment. Of more, some
-  ///   may be left out that other threads use, store or remove meanwhile; none is listed twice.
+  ///   has no more than 512. What is listed under one lock is the order at one moment. Of more,
+  ///   some may be left out that other threads use, store or remove meanwhile; none is listed
+  ///   twice.
   @inlinable
   public func coldest(
     _ n: Int, file: StaticString = #fileID, line: UInt = #line

@@ -14,9 +14,9 @@ public import Larder
 ///
 /// Any cache can be given lifetimes. One that ``makeCache(expiration:clock:_:)`` has made has room
 /// for those of its expiration from the start. In any other the first one takes as long as storing
-/// all objects anew, and these take more memory from then on; caches that nobody gives a lifetime pay
-/// nothing. The delegate is told of an object that has expired, on any thread, as of one that is
-/// evicted; not, however, once the cache is being released.
+/// all objects anew, and these take more memory from then on; caches that nobody gives a lifetime
+/// pay nothing. The delegate is told of an object that has expired, on any thread, as of one that
+/// is evicted; not, however, once the cache is being released.
 ///
 /// **Threads.** All members may be called from any thread, like those of the cache.
 public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
@@ -56,8 +56,9 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
     }
   }
 
-  /// How long objects stay after they were last used; `nil` for any time. The first such limit takes
-  /// as long as a first lifetime, unless the cache was made with one. Otherwise like ``ageLimit``.
+  /// How long objects stay after they were last used; `nil` for any time. The first such limit
+  /// takes as long as a first lifetime, unless the cache was made with one. Otherwise like
+  /// ``ageLimit``.
   public var idleLimit: Duration? {
     get { contents.expiration.afterAccess }
     nonmutating set {

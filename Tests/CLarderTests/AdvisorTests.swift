@@ -95,8 +95,8 @@ struct AdvisorTests {
   func nearTheBest(shards: Int) {
     for (name, keys) in SyntheticTraces.all {
       let best = Self.experts.map { Self.misses($0, 300, keys) }.min()!
-      // So few keys are sampled here that chance misleads the advisor in one sample of ten. A zigzag
-      // makes rules take turns in being best.
+      // So few keys are sampled here that chance misleads the advisor in one sample of ten. A
+      // zigzag makes rules take turns in being best.
       let lost = (0..<5).map { (number: UInt64) in
         let cache = Cache<Int, Int>(
           countLimit: 300, policy: .adaptive, shards: shards, options: .repeatable(number))

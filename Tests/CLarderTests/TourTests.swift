@@ -51,7 +51,8 @@ struct TourTests {
     }
     next("the first")
     #expect(!tour.changed)
-    // The last of the slice moves to the hot end, those before it leave. An insertion notes the hit.
+    // The last of the slice moves to the hot end, those before it leave. An insertion notes the
+    // hit.
     _ = cache[936]
     for key in 937..<950 { cache[key] = nil }
     cache[1_000] = 1_000

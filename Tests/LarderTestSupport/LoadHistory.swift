@@ -68,18 +68,18 @@ public struct LoadHistory: Sendable {
       if Self.overlap(loads, writes) { return .loadsAtOnce(key: key) }
       if Self.isStale(calls, loads, writes) { return .stale(key: key) }
       if isExpired(calls, loads) { return .expired(key: key) }
-      // A load stores at some moment of the call that runs it, as if another thread did. It may find
-      // that it must not. Nobody can tell unless its value was seen, and then it was in order until
-      // a write came.
+      // A load stores at some moment of the call that runs it, as if another thread did. It may
+      // find that it must not. Nobody can tell unless its value was seen, and then it was in order
+      // until a write came.
       let seen = Set(calls.compactMap(\.valueRead))
       let stores = loads.filter { seen.contains($0.value) }.map { load in
         Call(
           key: key, kind: .write(load.value, replaced: nil), thread: 1_000 + load.call.thread,
           began: load.call.began, ended: load.call.ended)
       }
-      // Who joins a flight gets its value, even if that was evicted meanwhile: no write came. Such a
-      // call stores, as far as anyone can tell, just before it reads. The flight is that of a call
-      // that began earlier and has the same value.
+      // Who joins a flight gets its value, even if that was evicted meanwhile: no write came. Such
+      // a call stores, as far as anyone can tell, just before it reads. The flight is that of a
+      // call that began earlier and has the same value.
       let waits = waits.filter { $0.key == key && $0.valueRead != nil }
       let waitsByValue = Dictionary(grouping: waits, by: \.valueRead)
       let joins = waits.filter { call in
@@ -107,9 +107,9 @@ public struct LoadHistory: Sendable {
     }
   }
 
-  /// A value was stored before the call that stored it had returned, so when the clock showed at most
-  /// the moves that had begun by then. A call looks at the clock after it has begun, so when that
-  /// shows at least the moves that had ended by then.
+  /// A value was stored before the call that stored it had returned, so when the clock showed at
+  /// most the moves that had begun by then. A call looks at the clock after it has begun, so when
+  /// that shows at least the moves that had ended by then.
   private func isExpired(_ calls: [Call], _ loads: [Load]) -> Bool {
     guard let lifetime else { return false }
     let began = moves.map(\.began).sorted()

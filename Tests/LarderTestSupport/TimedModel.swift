@@ -136,8 +136,8 @@ extension CacheDriver {
 }
 
 extension Expiration {
-  /// A rule in seconds. The idle time is a little shorter, so that it is clear which of two deadlines
-  /// in one second counts.
+  /// A rule in seconds. The idle time is a little shorter, so that it is clear which of two
+  /// deadlines in one second counts.
   public init(afterWrite: Int?, afterAccess: Int?) {
     self.init(
       afterWrite: afterWrite.map { .seconds($0) },

@@ -8,8 +8,8 @@ import Testing
 
   // Not under sanitizers: they keep freed memory, and shadows of it.
 
-  /// Memory that a cache gives up goes back to the system: the resident memory of the process falls.
-  /// Values are large enough to have pages of their own. Small ones share pages with others.
+  /// Memory that a cache gives up goes back to the system: the resident memory of the process
+  /// falls. Values are large enough to have pages of their own. Small ones share pages with others.
   @Suite("Memory goes back")
   struct GivingBackTests {
     /// The bytes of anonymous memory of this process that are resident.

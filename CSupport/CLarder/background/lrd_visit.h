@@ -13,10 +13,10 @@
  * A visit only tries the locks of shards, but waits for the one of a shard to which it hands what
  * had expired and an observer has seen. It marks a busy lock, so that the holder asks for a
  * visit when it leaves (lrd_lock.h), and visits the cache again in any case. It leaves alone the
- * limbo of a shard whose writers clean up themselves, and a table that insertions are moving. (A `deinit` that it runs may use
- * caches, as on any other thread.) While readers hold entries, locks are busy or memory is missing,
- * it comes back to a cache ever more rarely, a tenth of a second at most between visits, unless
- * somebody asks. */
+ * limbo of a shard whose writers clean up themselves, and a table that insertions are moving. (A
+ * `deinit` that it runs may use caches, as on any other thread.) While readers hold entries, locks
+ * are busy or memory is missing, it comes back to a cache ever more rarely, a tenth of a second at
+ * most between visits, unless somebody asks. */
 #pragma once
 
 /// The thread's body: visits the caches that ask (lrd_request.h). Does not return.

@@ -88,8 +88,8 @@ void lrd_alloc_give_back(void) {
   mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
   mallctl("arena.4096.purge", NULL, NULL, NULL, 0);
 #elif defined(__GLIBC__)
-  // Where the program has another allocator, the first call sets up glibc's own heap, and two threads
-  // that do so at the same time crash.
+  // Where the program has another allocator, the first call sets up glibc's own heap, and two
+  // threads that do so at the same time crash.
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, trim);
   trim();

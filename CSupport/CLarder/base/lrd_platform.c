@@ -27,7 +27,8 @@
 bool lrd_platform_asymmetric = false;
 uint64_t lrd_platform_cycles = 0;
 
-/// The cycles in two milliseconds. Where the speed of the counter is not known, it is at least 1 GHz.
+/// The cycles in two milliseconds. Where the speed of the counter is not known, it is at least 1
+/// GHz.
 static uint64_t count_cycles(void) {
 #if defined(__x86_64__)
   enum { invariant = 1 << 8 };

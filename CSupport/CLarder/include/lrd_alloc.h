@@ -43,8 +43,8 @@ void lrd_prefault(void *memory, size_t bytes);
 void lrd_free(void *_Nullable memory, size_t bytes, size_t alignment);
 
 /// Gives memory that the allocator keeps for later back to the system: that of all arenas, and what
-/// the calling thread has at hand. Takes microseconds to some milliseconds; with glibc's malloc up to
-/// tenths of a second where there are a million free blocks.
+/// the calling thread has at hand. Takes microseconds to some milliseconds; with glibc's malloc up
+/// to tenths of a second where there are a million free blocks.
 void lrd_alloc_give_back(void);
 
 /// For tests: how often that was done.

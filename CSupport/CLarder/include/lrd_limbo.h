@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_limbo.h — entries and tables that one shard has removed and that a reader may still hold. That
- * of the first shard also takes what calls on the whole cache have removed from others.
+/* lrd_limbo.h — entries and tables that one shard has removed and that a reader may still hold.
+ * That of the first shard also takes what calls on the whole cache have removed from others.
  *
  *         ticket drawn          fence ended            no hazard names it
  *   fresh ───────────▶ waiting ────────────▶ (scan) ──▶ scanned ──────────▶ destroyed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_local_insert.h — stores an entry in a local cache. The steps are those of lrd_insertion.c, and
- * so is the result, entry by entry, for a cache of one shard that one thread uses. */
+/* lrd_local_insert.h — stores an entry in a local cache. The steps are those of lrd_insertion.c,
+ * and so is the result, entry by entry, for a cache of one shard that one thread uses. */
 #pragma once
 
 #include "lrd_local_lookup.h"

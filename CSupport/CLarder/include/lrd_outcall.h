@@ -7,8 +7,8 @@
  *
  * After lrd_outcall_close() none begins, and none is running but those that the closing thread is
  * inside of: they cannot be waited for. The word `outcalls` of the cache is their number and a bit
- * that says that the cache is closed. Each change of it is one atomic step, so either the call comes
- * first and is waited for, or the end does and the call is not made.
+ * that says that the cache is closed. Each change of it is one atomic step, so either the call
+ * comes first and is waited for, or the end does and the call is not made.
  *
  * The caller of begin and end has a reference to the cache. */
 #pragma once

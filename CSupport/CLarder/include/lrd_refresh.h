@@ -8,8 +8,8 @@
  * A hit *claims* the making anew: of all that find a word due, one succeeds. `at` is then later by
  * some time, so that the next one can claim if nothing has come of it. `time` can be claimed once.
  *
- * GUARD: written before the entry is published, then by hits, who hold it by a hazard, and under the
- * shard's lock. All relaxed: the words order nothing but claims. */
+ * GUARD: written before the entry is published, then by hits, who hold it by a hazard, and under
+ * the shard's lock. All relaxed: the words order nothing but claims. */
 #pragma once
 
 #include "lrd_lookup.h"

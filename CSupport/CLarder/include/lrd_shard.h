@@ -138,8 +138,8 @@ static inline lrd_timer *_Nullable lrd_shard_timer_locked(lrd_shard *shard)
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
-/// Takes an entry out of table and order, whose cost is 0 and which is in no wheel. Its state becomes
-/// `reason`.
+/// Takes an entry out of table and order, whose cost is 0 and which is in no wheel. Its state
+/// becomes `reason`.
 LRD_INLINE void lrd_shard_detach_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason)
     LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard);

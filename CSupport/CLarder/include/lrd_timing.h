@@ -7,8 +7,8 @@
  *   lrd_insertion_begin(), lrd_insertion_finish()
  *
  * The time that an entry has begins when it is published. In caches whose entries can expire an
- * entry described without a lifetime gets that of the cache then. Before the first lifetime is given
- * to a cache that was made without, comes lrd_cache_retrofit(). */
+ * entry described without a lifetime gets that of the cache then. Before the first lifetime is
+ * given to a cache that was made without, comes lrd_cache_retrofit(). */
 #pragma once
 
 #include "lrd_enter.h"
@@ -28,8 +28,8 @@ void lrd_entry_describe_timed(lrd_cache *cache, lrd_entry *entry, uint64_t hash,
 void lrd_entry_describe_again(lrd_cache *cache, lrd_entry *moved, const lrd_entry *entry,
                               uint64_t hash);
 
-/// When an entry was written and when it expires, for an entry that is to have the same. 0 if it has
-/// no deadline field.
+/// When an entry was written and when it expires, for an entry that is to have the same. 0 if it
+/// has no deadline field.
 typedef struct lrd_timing {
   uint64_t word;
   uint64_t hard;

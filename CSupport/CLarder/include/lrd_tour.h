@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_tour.h — a walk over the entries of a shard in the policy's order, in slices. The lock is free
- * between the slices, and whoever holds it then may change the order.
+/* lrd_tour.h — a walk over the entries of a shard in the policy's order, in slices. The lock is
+ * free between the slices, and whoever holds it then may change the order.
  *
  * While nothing changes, the slices together are the order. Otherwise the tour goes on behind the
- * last entry of its slice that is where it was: still linked, and behind another entry of the slice.
- * An entry that moves meanwhile may be met twice, or not at all. `changed` says that this is
+ * last entry of its slice that is where it was: still linked, and behind another entry of the
+ * slice. An entry that moves meanwhile may be met twice, or not at all. `changed` says that this is
  * possible; lrd_sweep.h finds what the tour has not met.
  *
  * One slice is the order at one moment. */

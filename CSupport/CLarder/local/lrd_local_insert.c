@@ -42,8 +42,8 @@ LRD_INLINE bool append(lrd_table *table, lrd_bucket *last, uint64_t word) {
   return true;
 }
 
-/// Copies the chain of bucket `index` to the two buckets that take its place in a table of twice the
-/// size. False without memory.
+/// Copies the chain of bucket `index` to the two buckets that take its place in a table of twice
+/// the size. False without memory.
 static bool split(lrd_table *root, uint64_t index, lrd_table *table) {
   lrd_bucket *bucket = &root->bucket[index], *heads = &table->bucket[2 * index];
   memset(heads, 0, 2 * sizeof *heads);

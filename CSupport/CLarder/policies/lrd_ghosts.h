@@ -24,8 +24,9 @@
  * clears dead ghosts in other buckets, too: lrd_ghosts_add_entry(). If costs rise so far that a few
  * ghosts fill 16 epochs, a dead ghost may return.
  *
- * ROOM. Hashes choose the buckets, so some overflow while others have room. A table with as many slots
- * as ghosts loses one in seven of the oldest. A table with twice as many loses one in a hundred.
+ * ROOM. Hashes choose the buckets, so some overflow while others have room. A table with as many
+ * slots as ghosts loses one in seven of the oldest. A table with twice as many loses one in a
+ * hundred.
  *
  * ERRORS. A full bucket takes a foreign key for one of its own once in 500 recalls. That key then
  * enters the main queue one request early. Over public traces, neither fingerprints of 27 bits nor

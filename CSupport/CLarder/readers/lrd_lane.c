@@ -103,8 +103,8 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   return lane;
 }
 
-// The system's clock is read without entering the kernel, or at worst by a system call that does not
-// wait.
+// The system's clock is read without entering the kernel, or at worst by a system call that does
+// not wait.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wfunction-effects"
 uint64_t lrd_lane_read_clock(lrd_cache *cache, lrd_lane *lane, uint64_t cycles) LRD_NONBLOCKING {

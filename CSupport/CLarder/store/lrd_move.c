@@ -10,8 +10,8 @@ static __attribute__((noinline)) void add_word(lrd_table *table, uint64_t hash, 
   lrd_table_add_locked(table, last, word);
 }
 
-/// Copies the entries of one bucket of a chain to its successors. `at`: the next cell of each, which
-/// is the link once all cells are full. That does not happen to a bucket that is alone.
+/// Copies the entries of one bucket of a chain to its successors. `at`: the next cell of each,
+/// which is the link once all cells are full. That does not happen to a bucket that is alone.
 LRD_INLINE void split(const lrd_bucket *bucket, lrd_table *twice, uint64_t index,
                       _Atomic(uint64_t) *at[2], bool alone) {
   const uint64_t buckets = twice->buckets;
@@ -65,8 +65,8 @@ static void copy(lrd_table *root, lrd_bucket *head, lrd_table *next) {
   }
 }
 
-/// True when the entries of a chain find room: they need no more overflow buckets than the chain has
-/// buckets.
+/// True when the entries of a chain find room: they need no more overflow buckets than the chain
+/// has buckets.
 static bool has_room(lrd_table *root, lrd_bucket *bucket, lrd_table *next) {
   uint64_t length = 0;
   for (; bucket; bucket = lrd_table_next_bucket(root, bucket)) length++;

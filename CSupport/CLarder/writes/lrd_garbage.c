@@ -121,8 +121,8 @@ static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage
   lrd_shard_leave(cache, shard);
 }
 
-/// Takes LRD_DESTROY_STEP entries while more than half the bound is scanned. Inner calls take from the
-/// same chain.
+/// Takes LRD_DESTROY_STEP entries while more than half the bound is scanned. Inner calls take from
+/// the same chain.
 static void take_owed(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_shard *shard = garbage->home;
   lrd_shard_enter(cache, NULL, shard);

@@ -19,8 +19,8 @@
 void lrd_relief_run(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_relief *relief);
 
 /// The time that a relief evicts before it gives memory back again, if that took so long last time,
-/// in nanoseconds: 20 ms, because who is short cannot wait for the end; but giving back takes no more
-/// than a fifth of all time. glibc looks at every free block each time.
+/// in nanoseconds: 20 ms, because who is short cannot wait for the end; but giving back takes no
+/// more than a fifth of all time. glibc looks at every free block each time.
 uint64_t lrd_relief_pause(uint64_t took);
 
 /// Destroys all removed entries that no reader holds, and frees pages that are empty. The tables

@@ -400,9 +400,9 @@ LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *ke
                                              uint64_t key_size, uint64_t lifetime);
 
 /* Sets three members of the configuration, also for what is stored: it expires as if it had been
- * stored under them, unless it was given a lifetime. If there was no `after_access` before, it counts
- * as used now. O(n), in slices. The first `after_access` of a cache that was created with 0 for it
- * takes longer, like a first lifetime, and memory as well.
+ * stored under them, unless it was given a lifetime. If there was no `after_access` before, it
+ * counts as used now. O(n), in slices. The first `after_access` of a cache that was created with 0
+ * for it takes longer, like a first lifetime, and memory as well.
  * LARDER_OUT_OF_MEMORY if some entries keep their deadlines. */
 LARDER_API larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
                                                uint64_t after_access, double jitter);

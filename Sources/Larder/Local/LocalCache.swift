@@ -33,9 +33,9 @@ import CLarder
 ///
 /// Complexities count one step for hashing or comparing a key.
 public final class LocalCache<Key: Hashable, Value: ~Copyable> {
-  /// Receives each removed entry, before its value is released. It may use the cache. If it stores a
-  /// value in a full cache, it is called for what that evicts before the call returns: it must not
-  /// store one for each removal without end.
+  /// Receives each removed entry, before its value is released. It may use the cache. If it stores
+  /// a value in a full cache, it is called for what that evicts before the call returns: it must
+  /// not store one for each removal without end.
   public typealias RemovalObserver =
     (_ key: Key, _ value: borrowing Value, _ cost: Int, _ cause: RemovalCause) -> Void
 

@@ -2,8 +2,8 @@
 /* player.h — a cache that plays one test vector, with names of keys and values, callbacks, records.
  *
  * In object mode a key is a pointer into `keys`, which key_retain copies. A value is a pointer into
- * `values`, which counts its retains less its releases. In byte mode value number n is the text that
- * value_bytes() of vectors.py makes of n. */
+ * `values`, which counts its retains less its releases. In byte mode value number n is the text
+ * that value_bytes() of vectors.py makes of n. */
 #ifndef PLAYER_H
 #define PLAYER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* retrofit.c — gives caches their first lifetime, and an idle time that they were not created with,
- * while other threads read and write. A lookup that begins after a deadline must not find the value,
- * and each value must be released once.
+ * while other threads read and write. A lookup that begins after a deadline must not find the
+ * value, and each value must be released once.
  *
  *     retrofit ROUNDS */
 #include "check.h"

@@ -50,7 +50,7 @@ static bool freed_are(const player *player, const json_t *array) {
   return true;
 }
 
-/* The number of a value that was handed out, -1 for none. Releases it unless it goes into a hand. */
+/* The number of a value handed out, -1 for none. Releases it unless it goes into a hand. */
 static long long take(player *player, larder_value *value, long long hand) {
   if (!value) return -1;
   long long number = player_number(player, value);

@@ -5,9 +5,9 @@
   import Testing
 
   /// Two who load, and one who writes, in many orders of the steps at which they can meet. At full
-  /// length these are all orders. Where the one who writes then loads, too, there are some millions:
-  /// the test takes all in which a thread that could go on lets others go first at most four times.
-  /// Few faults need more (Musuvathi and Qadeer, 2007).
+  /// length these are all orders. Where the one who writes then loads, too, there are some
+  /// millions: the test takes all in which a thread that could go on lets others go first at most
+  /// four times. Few faults need more (Musuvathi and Qadeer, 2007).
   @Suite("Interleavings of loads and writes", .timeLimit(.minutes(20)), .serialized)
   struct LoadInterleavingTests {
     enum Write: CaseIterable, Sendable {

@@ -3,8 +3,8 @@ import Larder
 import LarderTestSupport
 import Testing
 
-/// What threads saw while they loaded, wrote, evicted and moved the clock must have an order in which no load comes
-/// back over a write.
+/// What threads saw while they loaded, wrote, evicted and moved the clock must have an order in
+/// which no load comes back over a write.
 @Suite("Histories of loads", .timeLimit(.minutes(20)), .serialized)
 struct LoadLinearizabilityTests {
   @Test("Recorded histories are linearizable", arguments: [1, 4])

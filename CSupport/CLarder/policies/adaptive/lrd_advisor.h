@@ -13,16 +13,16 @@
  * THE DECISION. The advisor counts the misses of each shadow. After every 33rd of a capacity of
  * misses in the average shadow it turns to the expert that saves most against the current one,
  * after the cost of the change is subtracted. That cost is the number of entries that must be
- * fetched again: a tenth of all at least. It grows with the distance that the small queue's size moves, and is a third
- * higher where the small queue grows. It is less where few misses are followed by a store: there
- * the entries lost do not come back, but neither do those that a better expert would have kept. A
- * miss of the real cache that no shadow had counts as a miss of all. A cache in a bad state thus
- * reaches a decision even when all shadows are well.
+ * fetched again: a tenth of all at least. It grows with the distance that the small queue's size
+ * moves, and is a third higher where the small queue grows. It is less where few misses are
+ * followed by a store: there the entries lost do not come back, but neither do those that a better
+ * expert would have kept. A miss of the real cache that no shadow had counts as a miss of all. A
+ * cache in a bad state thus reaches a decision even when all shadows are well.
  *
- * THE CACHE ITSELF may do worse than the shadow of the current expert, which has followed that expert
- * from the start: a main queue full of what nobody asks for any more empties slowly under an expert
- * whose small queue is tiny. A miss that this shadow did not have therefore counts a quarter against
- * the expert, and another one is tried in the end.
+ * THE CACHE ITSELF may do worse than the shadow of the current expert, which has followed that
+ * expert from the start: a main queue full of what nobody asks for any more empties slowly under an
+ * expert whose small queue is tiny. A miss that this shadow did not have therefore counts a quarter
+ * against the expert, and another one is tried in the end.
  *
  * GHOSTS prove a key only if somebody asked for it. Where no miss has been followed by a store yet,
  * keys stored again prove nothing, in the cache as in the shadows.
