@@ -135,8 +135,10 @@ def overview(rows):
     width = 0.84 / len(names)
     for place, name in enumerate(names):
         heights = {row["threads"]: row["mops"] for row in hits if row["implementation"] == name}
-        at = [index + (place - (len(names) - 1) / 2) * width for index in range(len(threads))]
-        bars = left.bar(at, [heights.get(count, 0) for count in threads], width * 0.92,
+        # What was refused has no bar.
+        at = [index + (place - (len(names) - 1) / 2) * width
+              for index, count in enumerate(threads) if count in heights]
+        bars = left.bar(at, [heights[count] for count in threads if count in heights], width * 0.92,
                         color=COLOURS.get(name), label=TITLES.get(name, name))
         left.bar_label(bars, fmt=lambda v: f"{v:.2g}" if v < 10 else f"{v:.0f}", fontsize=9, padding=2)
     left.set_xticks(range(len(threads)),
