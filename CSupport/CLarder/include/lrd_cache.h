@@ -9,11 +9,11 @@
  *              └─ answer                  to memory pressure
  *
  * FIELDS of lrd_cache
- *   number          unique in the process, not 0. Its top bit says that no lookup is to find a lane
- *                   by it at first (lrd_near_timed), because entries have come to expire, or
- *                   because the layer above `detours`. Set once, by lrd_cache_retrofit() (release),
- *                   partner: lrd_cache_is_timed(), lrd_lane_attach(). A thread finds its lane by
- *                   the number (relaxed). So when this changes, it finds none, and asks again
+ *   number          unique in the process, not 0. A thread finds its lane by it (relaxed). With its
+ *                   top bit it finds none at first, and asks again (lrd_near_timed). The bit is set
+ *                   at creation where the layer above `detours`, otherwise when entries come to
+ *                   expire, once, by lrd_cache_retrofit() (release), partner: lrd_cache_is_timed(),
+ *                   lrd_lane_attach()
  *   plain           the same for lookups that do not look at deadlines: with the top bit wherever
  *                   entries can expire
  *   lanes           admin lock to grow (release), all threads read (acquire). Outgrown arrays are

@@ -91,9 +91,9 @@ typedef struct lrd_policy {
   /// others were passed over since. The policy learns nothing from that. NULL: hits move nothing.
   void (*_Nullable renew)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
-  /// Begins to load what inserting a key with these upper 48 bits of the hash into a full shard
-  /// will touch of the order, so that cache misses overlap. Changes nothing. NULL: what an eviction
-  /// itself begins to load is enough.
+  /// Begins to load what inserting a key with these upper 48 bits of the hash into a full shard,
+  /// and the eviction for it, will touch of the order and the history, so that cache misses overlap.
+  /// Changes nothing. NULL: what an eviction itself begins to load is enough.
   void (*_Nullable prefetch)(const lrd_order *order, lrd_pool *pool, uint64_t hash48);
 
   /// Unlinks some entry of a taken order and returns its slot id, LRD_NIL when none is left.

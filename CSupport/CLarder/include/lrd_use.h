@@ -2,8 +2,9 @@
 /* lrd_use.h — the end of a hit: has the entry that was found expired, and if not, how is its use
  * noted?
  *
- * A lane keeps the time for two milliseconds (lrd_lane_limit()). In most hits it is good, the entry
- * lives, and its deadline need not move: that is all that is inlined. */
+ * A lane keeps the time for two milliseconds (lrd_lane_limit()). In most hits it is recent enough, the
+ * entry lives, and its deadline need not move: that is all that is inlined. With an idle lifetime
+ * and jitter, whether a deadline need not move is found out of line. */
 #pragma once
 
 #include "lrd_lookup.h"

@@ -20,13 +20,16 @@ bool lrd_entry_lives_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) LR
   uint64_t limit = lrd_lane_limit(cache, lane);
   if (word < limit) return false;
   if (!lrd_word_is_soft(word) || moved(cache, entry, word, limit) == word) return true;
-  // What others have seen expired by now is not to come back.
+  // A lane that is late must not bring back what others have seen expired. (A thread that stands
+  // still between here and its swap, for longer than the entry has left, may: nobody has touched
+  // the entry since, so the hit counts as if it had ended before it expired.)
   limit = lrd_lane_read_clock(cache, lane, lrd_cycles());
   if (word < limit) return false;
   uint64_t made = moved(cache, entry, word, limit);
   uint64_t hard = LRD_LOAD(lrd_entry_hard_field(&cache->pool, entry));
   if (made > hard) made = hard;
-  // Relaxed: if another hit is faster, or the deadline is being changed, that counts.
+  // If another hit is faster, or the deadline is being changed, that counts. Relaxed: a swap carries
+  // on the release of the store before it, so a later hit's acquire still sees the new `hard`.
   atomic_compare_exchange_strong_explicit(field, &word, made, memory_order_relaxed,
                                           memory_order_relaxed);
   return true;

@@ -113,7 +113,8 @@ static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertio
   lrd_yield();
 }
 
-/// Step 4. Takes one entry out. False if none would help, or the insertion `seeks` one first.
+/// Step 4. Takes one entry out. False if none would help, or if the insertion first looks in the
+/// other shards for one that has expired (`seeks`).
 static bool take_out_locked(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
                             lrd_entry *old, lrd_shortage shortage, lrd_chain *unlinked)
     LRD_REQUIRES(shard->lock) {

@@ -128,11 +128,13 @@ static bool copy_all(lrd_cache *cache) {
 bool lrd_cache_retrofit(lrd_cache *cache, bool by_use) {
   if (lrd_cache_has_room(cache, by_use)) return true;
   if (!cache->hooks.copy || !tell_shards(cache) || !copy_all(cache)) return false;
-  // Release, partner: the acquire loads of either.
-  atomic_store_explicit(&cache->hard, true, memory_order_release);
+  // In this order: who has seen one of them has seen those before it. Another thread that gives a
+  // lifetime asks for `number` or `hard`, and gives none before lookups look at deadlines. Release,
+  // partner: the acquire loads of lrd_cache_has_room() and of whoever looks for a lane.
   if (!cache->timed) {
     atomic_fetch_or_explicit(&cache->plain, LRD_NUMBER_TIMED, memory_order_release);
     atomic_fetch_or_explicit(&cache->number, LRD_NUMBER_TIMED, memory_order_release);
   }
+  atomic_store_explicit(&cache->hard, true, memory_order_release);
   return true;
 }

@@ -7,9 +7,13 @@ extension LoadingCache: CustomStringConvertible, CustomDebugStringConvertible, C
   public var description: String { "Loading\(cache), \(statistics.loads) loads" }
 
   /// Like ``description``.
+  ///
+  /// - Complexity: Like ``Cache/statistics``.
   public var debugDescription: String { description }
 
   /// The cache, and the statistics of its loads.
+  ///
+  /// - Complexity: Like ``Cache/statistics``.
   public var customMirror: Mirror {
     Mirror(self, children: ["cache": cache, "statistics": statistics], displayStyle: .class)
   }

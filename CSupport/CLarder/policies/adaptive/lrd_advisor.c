@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* How much the constants matter. Figures are mean reductions of misses against FIFO, over public
- * traces read through the cache, of some 13.5 %.
+ * traces read through the cache, of some 13.4 %.
  *   period    0.01 to 0.1: within 0.1. Short periods react sooner when the workload changes.
  *   lead      0.25 to 0.75: within 0.1. With 0.25, two experts whose hits come in turns, as in a
  *             loop or a zigzag, take turns themselves, and a loop twice as long as the cache has

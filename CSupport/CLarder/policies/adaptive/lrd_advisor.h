@@ -14,7 +14,7 @@
  * misses in the average shadow it turns to the expert that saves most against the current one,
  * after the cost of the change is subtracted. That cost is the number of entries that must be
  * fetched again: a tenth of all at least. It grows with the distance that the small queue's size
- * moves, and is a third higher where the small queue grows. It is less where few misses are
+ * moves, by a third faster where the small queue grows. It is less where few misses are
  * followed by a store: there the entries lost do not come back, but neither do those that a better
  * expert would have kept. A miss of the real cache that no shadow had counts as a miss of all. A
  * cache in a bad state thus reaches a decision even when all shadows are well.

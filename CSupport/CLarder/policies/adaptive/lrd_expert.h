@@ -98,13 +98,13 @@ static inline uint32_t lrd_expert_round(const lrd_expert *expert, uint32_t credi
   return expert->clock ? 0 : credit - 1;
 }
 
-/// A cache of fewer entries keeps no ghosts. Once in 250 recalls chance takes a foreign key for a
+/// A cache of fewer entries keeps no ghosts. Once in 500 recalls chance takes a foreign key for a
 /// ghost, and among a handful of entries one that nobody has asked for again is seen.
 enum { LRD_EXPERT_TINY = 64 };
 
-/// The expert to begin with, in a cache of `whole`.
+/// The expert to begin with, in a cache of `whole`. 0: its size is not known yet.
 static inline uint32_t lrd_expert_first(uint64_t whole) {
-  return whole < LRD_EXPERT_TINY ? LRD_EXPERT_HALF : LRD_EXPERT_FIRST;
+  return whole && whole < LRD_EXPERT_TINY ? LRD_EXPERT_HALF : LRD_EXPERT_FIRST;
 }
 
 /// The number of ghosts to remember, for this capacity of `whole` and a life of so many epochs.

@@ -8,8 +8,8 @@
  *
  * A change of expert moves no entry at once. The next victims and insertions follow the new
  * targets, and the queues drift there. lrd_shadow.c has the same rules: a shadow of full capacity
- * hits and misses exactly like a cache of one shard that follows its expert. A test compares the
- * two.
+ * hits and misses like a cache of one shard that follows its expert, exactly so under CLOCK. Ghosts
+ * fall off by chance, and make a small difference under the others. A test compares the two.
  *
  * COSTS. Where the cost limit binds, the small queue and its halves are measured in cost. Ghosts
  * and shadows count keys. Their capacities in entries are estimated from what the shard holds, and
