@@ -95,15 +95,18 @@ struct AdvisorTests {
   func nearTheBest(shards: Int) {
     for (name, keys) in SyntheticTraces.all {
       let best = Self.experts.map { Self.misses($0, 300, keys) }.min()!
-      // So few keys are sampled here that chance misleads the advisor in one sample of ten. A
-      // zigzag makes rules take turns in being best.
+      // So few keys are sampled here that chance misleads the advisor in one sample of ten.
       let lost = (0..<5).map { (number: UInt64) in
         let cache = Cache<Int, Int>(
           countLimit: 300, policy: .adaptive, shards: shards, options: .repeatable(number))
         for key in keys where cache[key] == nil { cache[key] = key }
         return Double(cache.statistics.misses - best) / Double(keys.count)
       }
-      #expect(lost.sorted()[2] < 0.1 + 0.05 * Double(shards), "\(name): \(lost) more than at best")
+      // A zigzag makes rules take turns in being best.
+      let turning = name == "zigzag" ? 0.04 : 0
+      #expect(
+        lost.sorted()[2] < 0.06 + 0.04 * Double(shards) + turning,
+        "\(name): \(lost) more than at best")
     }
   }
 
