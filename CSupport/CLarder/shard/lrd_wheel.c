@@ -26,7 +26,7 @@ void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick) {
   memset(wheel->occupied, 0, sizeof wheel->occupied);
   memset(wheel->first, 0xff, sizeof wheel->first);
   wheel->turn = tick >> LRD_TURN_SHIFT;
-  wheel->recent.seen_from = UINT64_MAX;
+  lrd_wheel_find_slot(wheel, wheel->turn);
 }
 
 void lrd_wheel_find_slot(lrd_wheel *wheel, uint64_t turn) {
