@@ -64,26 +64,50 @@ static inline void lrd_order_clear(lrd_order *order) {
   order->hand = LRD_NIL;
 }
 
-/// Links the entry in slot `id` at the hot end of a queue.
-static inline void lrd_order_add(lrd_order *order, unsigned number, lrd_slots slots,
+/// Links the entry in slot `id` at the hot end of `list`, as one of a queue.
+LRD_INLINE void lrd_order_add_to(lrd_order *order, lrd_list *list, unsigned number, lrd_slots slots,
                                  lrd_entry *entry, uint32_t id) {
   lrd_queue *queue = &order->queue[number];
   entry->queue = number;
   queue->size.count++;
   queue->size.cost += lrd_entry_cost(entry);
-  lrd_list_add_hottest(&queue->list, slots, entry, id);
+  lrd_list_add_hottest(list, slots, entry, id);
+}
+
+/// Links the entry in slot `id` at the hot end of a queue.
+static inline void lrd_order_add(lrd_order *order, unsigned number, lrd_slots slots,
+                                 lrd_entry *entry, uint32_t id) {
+  lrd_order_add_to(order, &order->queue[number].list, number, slots, entry, id);
 }
 
 /// Links an entry at the hot side of the one in slot `colder`; LRD_NIL: at the cold end.
 void lrd_order_add_after(lrd_order *order, unsigned number, lrd_slots slots, uint32_t colder,
                          lrd_entry *entry, uint32_t id);
 
-/// Takes an entry out of its queue; returns its slot id. A mark on the entry is the policy's care.
-static inline uint32_t lrd_order_remove(lrd_order *order, lrd_slots slots, lrd_entry *entry) {
+/// Takes an entry out of its queue and out of `list`; returns its slot id.
+LRD_INLINE uint32_t lrd_order_remove_from(lrd_order *order, lrd_list *list, lrd_slots slots,
+                                          lrd_entry *entry) {
   lrd_queue *queue = &order->queue[entry->queue];
   queue->size.count--;
   queue->size.cost -= lrd_entry_cost(entry);
-  return lrd_list_remove(&queue->list, slots, entry);
+  return lrd_list_remove(list, slots, entry);
+}
+
+/// Takes an entry out of its queue; returns its slot id. A mark on the entry is the policy's care.
+static inline uint32_t lrd_order_remove(lrd_order *order, lrd_slots slots, lrd_entry *entry) {
+  return lrd_order_remove_from(order, &order->queue[entry->queue].list, slots, entry);
+}
+
+/// Puts the entry in slot `id` in the place of `old` in its queue and in `list`, with its bits and
+/// its mark; returns the slot id of `old`.
+LRD_INLINE uint32_t lrd_order_replace_in(lrd_order *order, lrd_list *list, lrd_slots slots,
+                                         lrd_entry *old, lrd_entry *entry, uint32_t id) {
+  order->queue[old->queue].size.cost += lrd_entry_cost(entry) - lrd_entry_cost(old);
+  entry->queue = old->queue;
+  lrd_entry_set_bits(entry, lrd_entry_bits(old));
+  uint32_t old_id = lrd_list_replace(list, slots, old, entry, id);
+  if (order->hand == old_id) order->hand = id;
+  return old_id;
 }
 
 /// Moves an entry to the hot end of a queue, its own or another.
@@ -91,16 +115,6 @@ static inline void lrd_order_move(lrd_order *order, unsigned number, lrd_slots s
                                   lrd_entry *entry) {
   uint32_t id = lrd_order_remove(order, slots, entry);
   lrd_order_add(order, number, slots, entry, id);
-}
-
-/// Moves the coldest entry of a queue, in slot `id`, to the hot end of a queue.
-static inline void lrd_order_move_coldest(lrd_order *order, unsigned from, unsigned to,
-                                          lrd_slots slots, lrd_entry *entry, uint32_t id) {
-  lrd_queue *queue = &order->queue[from];
-  queue->size.count--;
-  queue->size.cost -= lrd_entry_cost(entry);
-  lrd_list_remove_coldest(&queue->list, slots, entry);
-  lrd_order_add(order, to, slots, entry, id);
 }
 
 /// Defers an entry without cost: moves it to the hot end of its queue if anything there has a cost,
@@ -171,6 +185,7 @@ uint64_t lrd_order_percent(const lrd_order *order, uint32_t parts);
 void lrd_queues_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 uint32_t lrd_queues_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
 uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool);
+uint32_t lrd_queues_take(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id);
 /// Moves an entry to the hot end of its queue: `pass`, and `renew` where hits do so.
@@ -181,5 +196,7 @@ uint32_t lrd_queues_coldest(const lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 uint32_t lrd_queues_hotter(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 void lrd_queues_check(const lrd_order *order, lrd_pool *pool);
+/// The same for one queue.
+void lrd_order_check_queue(const lrd_order *order, int number, lrd_pool *pool);
 
 #pragma clang assume_nonnull end

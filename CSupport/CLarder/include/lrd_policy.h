@@ -83,6 +83,8 @@ typedef struct lrd_policy {
   /// The slot id of the entry to evict next, LRD_NIL when there is none. Leaves it linked; may move
   /// others, and looks at `steps_most` of them at most, counting each in `order->steps`.
   uint32_t (*victim)(lrd_order *order, lrd_pool *pool);
+  /// Evicts: `victim` and `remove` in one. NULL: the two are called.
+  uint32_t (*_Nullable take)(lrd_order *order, lrd_pool *pool);
 
   /// Makes `victim` name others before this entry, which it has just named, as well as a few steps
   /// can. The policy learns nothing from that. NULL where cost decides: nothing is passed over.
@@ -107,6 +109,14 @@ typedef struct lrd_policy {
   /// Stops the process when an invariant of the order is broken. May take many steps.
   void (*check)(const lrd_order *order, lrd_pool *pool);
 } lrd_policy;
+
+/// Unlinks the entry to evict next; returns its slot id, LRD_NIL when there is none.
+LRD_INLINE uint32_t lrd_policy_take(const lrd_policy *policy, lrd_order *order, lrd_pool *pool) {
+  if (policy->take) return policy->take(order, pool);
+  uint32_t id = policy->victim(order, pool);
+  if (id != LRD_NIL) policy->remove(order, pool, lrd_pool_entry(pool, id), true);
+  return id;
+}
 
 /// Members of most policies, for plain queues (lrd_order.h): the walks, all that most have in
 /// common, and all but `victim` of those with a single queue.

@@ -138,21 +138,30 @@ static inline lrd_timer *_Nullable lrd_shard_timer_locked(lrd_shard *shard)
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
-/// Takes an entry out of table and order, whose cost is 0 and which is in no wheel. Its state
-/// becomes `reason`.
-LRD_INLINE void lrd_shard_detach_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason)
-    LRD_REQUIRES(shard->lock) {
+/// Takes an entry out of the table which has left the order or never was in it, and sat in slot `id`.
+/// Its state becomes `reason`.
+LRD_INLINE void lrd_shard_erase_locked(lrd_shard *shard, lrd_entry *entry, uint32_t id,
+                                       uint8_t reason) LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard);
   bool found = lrd_table_remove_locked(root, entry, lrd_entry_hash48_locked(entry));
   LRD_ASSERT(found);
   (void)found;
-  if (entry->state == LRD_ENTRY_LINKED) {
-    bool evicted = lrd_removal_evicts(reason);
-    entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, evicted);
-  }
+  entry->prev = id;
   entry->state = reason;
   shard->count--;
   shard->unlinked++;
+}
+
+/// Takes an entry out of table and order, whose cost is 0 and which is in no wheel. Its state
+/// becomes `reason`.
+LRD_INLINE void lrd_shard_detach_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason)
+    LRD_REQUIRES(shard->lock) {
+  uint32_t id = entry->prev;
+  if (entry->state == LRD_ENTRY_LINKED) {
+    bool evicted = lrd_removal_evicts(reason);
+    id = shard->policy->remove(&shard->order, shard->pool, entry, evicted);
+  }
+  lrd_shard_erase_locked(shard, entry, id, reason);
 }
 
 /// Takes an entry with optional fields out of the sums that these belong to; returns its cost.

@@ -167,14 +167,15 @@ LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
 /// Evicts the policy's next victim. False when there is none.
 LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
-  const lrd_policy *policy = shard->policy;
   bool ahead = lrd_evict_is_far_locked(shard);
   if (ahead) lrd_insertion_prefetch_locked(shard, hash);
-  uint32_t id = policy->victim(&shard->order, shard->pool);
+  uint32_t id = lrd_policy_take(shard->policy, &shard->order, shard->pool);
   if (id == LRD_NIL) return false;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
   if (ahead) lrd_evict_prefetch_locked(&local->cache, shard, victim);
-  lrd_shard_unlink_locked(shard, victim, LRD_REMOVED_LIMIT, removed);
+  uint64_t cost = LRD_UNLIKELY(victim->fields) ? lrd_shard_drop_fields_locked(shard, victim) : 0;
+  lrd_shard_erase_locked(shard, victim, id, LRD_REMOVED_LIMIT);
+  lrd_chain_add_costing(removed, victim, cost);
   shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
   return true;
 }

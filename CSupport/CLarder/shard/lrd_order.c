@@ -33,19 +33,19 @@ uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool) {
   return lrd_queues_coldest(order, pool);
 }
 
+uint32_t lrd_queues_take(lrd_order *order, lrd_pool *pool) {
+  order->steps++;
+  return lrd_queues_drain(order, pool);
+}
+
 void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_order_move(order, entry->queue, lrd_pool_slots(pool), entry);
 }
 
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id) {
-  lrd_queue *queue = &order->queue[old->queue];
-  queue->size.cost += lrd_entry_cost(entry) - lrd_entry_cost(old);
-  entry->queue = old->queue;
-  lrd_entry_set_bits(entry, lrd_entry_bits(old));
-  uint32_t old_id = lrd_list_replace(&queue->list, lrd_pool_slots(pool), old, entry, id);
-  if (order->hand == old_id) order->hand = id;
-  return old_id;
+  lrd_list *list = &order->queue[old->queue].list;
+  return lrd_order_replace_in(order, list, lrd_pool_slots(pool), old, entry, id);
 }
 
 uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool) {
@@ -89,23 +89,25 @@ uint32_t lrd_queues_hotter(const lrd_order *order, lrd_pool *pool, lrd_entry *en
   return LRD_NIL;
 }
 
-void lrd_queues_check(const lrd_order *order, lrd_pool *pool) {
-  for (int i = 0; i < LRD_QUEUES; i++) {
-    const lrd_queue *queue = &order->queue[i];
-    lrd_amount size = {0, 0};
-    uint32_t before = LRD_NIL;
-    for (uint32_t id = queue->list.head; id != LRD_NIL;) {
-      const lrd_entry *entry = lrd_pool_entry(pool, id);
-      LRD_CHECK(entry->queue == i);
-      LRD_CHECK(entry->prev == before);
-      size.count++;
-      size.cost += lrd_entry_cost(entry);
-      LRD_CHECK(size.count <= queue->size.count);
-      before = id;
-      id = entry->next;
-    }
-    LRD_CHECK(queue->list.tail == before);
-    LRD_CHECK(size.count == queue->size.count);
-    LRD_CHECK(size.cost == queue->size.cost);
+void lrd_order_check_queue(const lrd_order *order, int number, lrd_pool *pool) {
+  const lrd_queue *queue = &order->queue[number];
+  lrd_amount size = {0, 0};
+  uint32_t before = LRD_NIL;
+  for (uint32_t id = queue->list.head; id != LRD_NIL;) {
+    const lrd_entry *entry = lrd_pool_entry(pool, id);
+    LRD_CHECK(entry->queue == number);
+    LRD_CHECK(entry->prev == before);
+    size.count++;
+    size.cost += lrd_entry_cost(entry);
+    LRD_CHECK(size.count <= queue->size.count);
+    before = id;
+    id = entry->next;
   }
+  LRD_CHECK(queue->list.tail == before);
+  LRD_CHECK(size.count == queue->size.count);
+  LRD_CHECK(size.cost == queue->size.cost);
+}
+
+void lrd_queues_check(const lrd_order *order, lrd_pool *pool) {
+  for (int i = 0; i < LRD_QUEUES; i++) lrd_order_check_queue(order, i, pool);
 }

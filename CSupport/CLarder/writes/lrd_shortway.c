@@ -38,14 +38,14 @@ LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *sh
                                  lrd_entry **freed, lrd_timer *timer) LRD_REQUIRES(shard->lock) {
   bool used = lrd_limbo_waits_locked(&shard->limbo);
   if (!lrd_garbage_is_quiet_locked(cache, lane, shard, used)) return NOT_EVICTED;
-  uint32_t id = shard->policy->victim(&shard->order, shard->pool);
+  uint32_t id = lrd_policy_take(shard->policy, &shard->order, shard->pool);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
   if (shard->ahead) lrd_evict_prefetch_locked(cache, shard, victim);
   if (timer && victim->fields & LRD_IS_TIMED) {
     lrd_wheel_remove(&timer->wheel, shard->pool, victim);
   }
-  lrd_shard_detach_locked(shard, victim, LRD_REMOVED_LIMIT);
+  lrd_shard_erase_locked(shard, victim, id, LRD_REMOVED_LIMIT);
   shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
   lane->sound_at = shard->unlinked;
   lane->applied++;

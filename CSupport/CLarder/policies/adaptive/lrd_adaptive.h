@@ -2,6 +2,7 @@
 /* lrd_adaptive.h — the state of the adaptive policy in one shard, and the planning of its memory.
  *
  *   lrd_policy_adaptive.c     the order: the queue of each entry, and the next victim
+ *   lrd_adaptive_queues.h     the queues: the small one, in two halves, and the main one
  *   lrd_adaptive_sampling.h   the sample: the requests that the advisor learns of
  *   lrd_adaptive_targets.h    the sizes that the queues should have
  *   lrd_adaptive.c            the memory: how much the policy asks for, and when

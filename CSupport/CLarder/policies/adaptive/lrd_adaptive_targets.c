@@ -29,8 +29,8 @@ const lrd_expert *lrd_adaptive_turn_to(lrd_order *order, uint32_t number) {
 void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
   const lrd_queue *old = &order->queue[OLD], *young = &order->queue[YOUNG];
-  for (int i = 0; i < LRD_AGEING_MOST && old->list.tail != LRD_NIL; i++) {
-    uint32_t id = old->list.tail;
+  for (int i = 0; i < LRD_AGEING_MOST && old->size.count; i++) {
+    uint32_t id = lrd_parted_tail(order);
     lrd_entry *entry = lrd_slots_entry(slots, id);
     uint64_t count = old->size.count + young->size.count - 1;
     uint64_t cost = old->size.cost + young->size.cost - lrd_entry_cost(entry);
@@ -39,6 +39,6 @@ void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
       return;
     }
     order->steps++;
-    lrd_order_move_coldest(order, OLD, MAIN, slots, entry, id);
+    lrd_parted_promote(order, slots, entry, id);
   }
 }

@@ -5,11 +5,9 @@
 #pragma once
 
 #include "lrd_adaptive.h"
+#include "lrd_adaptive_queues.h"
 
 #pragma clang assume_nonnull begin
-
-/// The queues of the order: the small one, older half first, and the main one.
-enum { OLD, YOUNG, MAIN };
 
 /// Computes the targets for another expert, or for other limits. Without limits it is CLOCK.
 const lrd_expert *lrd_adaptive_turn_to(lrd_order *order, uint32_t number);

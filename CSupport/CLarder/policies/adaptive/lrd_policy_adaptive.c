@@ -2,9 +2,8 @@
 /* lrd_policy_adaptive.c — follows the expert that would have missed least lately. lrd_expert.h has
  * the rules of the experts, and lrd_advisor.h the choice among them.
  *
- *   queue[OLD], queue[YOUNG]   the small queue, older half first
- *   queue[MAIN]                the main queue
- *   history                    [ ghosts | sampled entries ]
+ *   queue     the small queue, old and young, and the main queue: lrd_adaptive_queues.h
+ *   history   [ ghosts | sampled entries ]
  *
  * A change of expert moves no entry at once. The next victims and insertions follow the new
  * targets, and the queues drift there. lrd_shadow.c has the same rules: a shadow of full capacity
@@ -17,7 +16,7 @@
  *
  * NO LIMIT. Nothing is learned. The entries form one clock, and trims evict in its order.
  *
- * MEMORY beyond the header of an entry: 4 bytes of ghosts for each entry of capacity, up to 0.4
+ * MEMORY beyond the header of an entry: 4 bytes of ghosts for each entry of capacity, up to 0.3
  * bytes of samples, and the shadows (lrd_advisor.h). An idle cache has none of it. */
 #include "lrd_adaptive_sampling.h"
 #include "lrd_adaptive_targets.h"
@@ -29,16 +28,16 @@ enum { evicted_most = 16 };
 /// cost more than what took its place.
 enum { cost_gap = 16 };
 
-/// Moves entries that the younger half has no room for to the older half, and forgets their hits.
+/// Makes entries old that the younger half has no room for, and forgets their hits.
 static void age(lrd_order *order, lrd_slots slots) {
   const lrd_adaptive *state = order->state;
   for (int i = 0; i < LRD_AGEING_MOST; i++) {
     if (!lrd_queue_exceeds(&order->queue[YOUNG], state->young)) return;
-    uint32_t id = order->queue[YOUNG].list.tail;
+    uint32_t id = order->hand;
     lrd_entry *entry = lrd_slots_entry(slots, id);
     uint32_t hits = lrd_entry_bits(entry);
     if (hits) lrd_adaptive_leave(order, entry, id, hits, 0);
-    lrd_order_move_coldest(order, YOUNG, OLD, slots, entry, id);
+    lrd_parted_age(order, entry);
   }
 }
 
@@ -87,12 +86,12 @@ static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
   lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
   if (state->plain) {
-    lrd_order_add(order, MAIN, slots, entry, id);
+    lrd_parted_add(order, MAIN, slots, entry, id);
     return;
   }
   if (LRD_UNLIKELY(!state->rest--)) lrd_adaptive_upkeep(order, slots);
   uint64_t hash48 = lrd_entry_hash48_locked(entry), mixed = lrd_hash_mix(hash48);
-  lrd_order_add(order, queue_for(order, mixed), slots, entry, id);
+  lrd_parted_add(order, queue_for(order, mixed), slots, entry, id);
   age(order, slots);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
     lrd_samples_add(&state->samples, id);
@@ -101,17 +100,20 @@ static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
   if (state->evicted) state->evicted--;
 }
 
+/// Notes that an entry is being evicted.
+LRD_INLINE void note_eviction(lrd_adaptive *state, const lrd_entry *entry, uint64_t hash48) {
+  if (state->evicted < evicted_most) state->evicted++;
+  if (entry->queue != MAIN) lrd_ghosts_add(&state->ghosts, lrd_hash_mix(hash48), 1);
+}
+
 static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
   lrd_adaptive *state = order->state;
-  uint64_t hash48 = lrd_entry_hash48_locked(entry), mixed = lrd_hash_mix(hash48);
-  if (evicted) {
-    if (state->evicted < evicted_most) state->evicted++;
-    if (entry->queue != MAIN) lrd_ghosts_add(&state->ghosts, mixed, 1);
-  }
-  uint32_t id = lrd_order_remove(order, lrd_pool_slots(pool), entry);
+  uint64_t hash48 = lrd_entry_hash48_locked(entry);
+  if (evicted) note_eviction(state, entry, hash48);
+  uint32_t id = lrd_parted_remove(order, lrd_pool_slots(pool), entry);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
     lrd_samples_remove(&state->samples, id);
-    if (!evicted) lrd_adaptive_hear(order, mixed, LRD_HEARD_REMOVAL, 0);
+    if (!evicted) lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_REMOVAL, 0);
   }
   return id;
 }
@@ -123,7 +125,7 @@ static void adaptive_missed(lrd_order *order, uint64_t hash48) {
 
 static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                                  uint32_t id) {
-  uint32_t old_id = lrd_queues_replace(order, pool, old, entry, id);
+  uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry)))) {
     lrd_adaptive_replace_sample(order, old_id, id);
     lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
@@ -131,43 +133,62 @@ static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *ol
   return old_id;
 }
 
-/// The queue to take the next victim from. It is empty only when all are.
+/// OLD or MAIN: the list to take the next victim from. It is empty only when both are.
 static int losing_queue(const lrd_order *order) {
   bool main = order->queue[MAIN].list.tail != LRD_NIL;
-  int number = order->queue[OLD].list.tail != LRD_NIL ? OLD : YOUNG;
-  bool small = order->queue[number].list.tail != LRD_NIL;
-  return small && (!main || lrd_adaptive_small_is_full(order)) ? number : MAIN;
+  bool small = lrd_parted_tail(order) != LRD_NIL;
+  return small && (!main || lrd_adaptive_small_is_full(order)) ? OLD : MAIN;
 }
 
 static void adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
   const lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
   lrd_ghosts_prefetch(&state->ghosts, lrd_hash_mix(hash48));
-  lrd_order_prefetch(slots, order->queue[OLD].list.tail);
-  lrd_order_prefetch(slots, order->queue[YOUNG].list.tail);
+  lrd_order_prefetch(slots, lrd_parted_tail(order));
+  if (order->hand != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, order->hand));
 }
 
-static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
+/// The entry to evict next: `*victim`, in the slot of the id returned; LRD_NIL when there is none.
+LRD_INLINE uint32_t choose(lrd_order *order, lrd_slots slots, lrd_entry **victim) {
   const lrd_adaptive *state = order->state;
   const lrd_expert *expert = state->expert;
-  lrd_slots slots = lrd_pool_slots(pool);
   if (LRD_UNLIKELY(state->settles)) lrd_adaptive_settle(order, slots);
   for (int left = LRD_VICTIM_STEPS - LRD_AGEING_MOST;; left--) {
     int number = losing_queue(order);
     uint32_t id = order->queue[number].list.tail;
     if (id == LRD_NIL) return LRD_NIL;
-    lrd_entry *entry = lrd_slots_entry(slots, id);
+    lrd_entry *entry = *victim = lrd_slots_entry(slots, id);
     order->steps++;
     uint32_t hits = lrd_entry_bits(entry);
     // Most victims were not hit, and nobody hears of them.
     if (LRD_LIKELY(!hits)) return id;
-    bool stays = left > 1 && (number == MAIN || lrd_expert_promotes(number == YOUNG, hits));
+    bool stays = left > 1 && (number == MAIN || lrd_expert_promotes(entry->queue == YOUNG, hits));
     bool rounds = stays && number == MAIN;
     uint32_t kept = rounds ? lrd_expert_round(expert, lrd_credit(hits)) : 0;
     lrd_adaptive_leave(order, entry, id, hits, kept);
     if (!stays) return id;
-    lrd_order_move_coldest(order, (unsigned)number, MAIN, slots, entry, id);
+    lrd_parted_promote(order, slots, entry, id);
   }
+}
+
+static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
+  lrd_entry *victim;
+  return choose(order, lrd_pool_slots(pool), &victim);
+}
+
+static uint32_t adaptive_take(lrd_order *order, lrd_pool *pool) {
+  lrd_adaptive *state = order->state;
+  lrd_slots slots = lrd_pool_slots(pool);
+  lrd_entry *victim;
+  uint32_t id = choose(order, slots, &victim);
+  if (id == LRD_NIL) return LRD_NIL;
+  uint64_t hash48 = lrd_entry_hash48_locked(victim);
+  note_eviction(state, victim, hash48);
+  lrd_parted_remove_coldest(order, slots, victim, id);
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
+    lrd_samples_remove(&state->samples, id);
+  }
+  return id;
 }
 
 /// Moves an entry without cost behind those of its part that have a cost. If there are none, moves
@@ -178,7 +199,9 @@ static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   bool costly = entry->queue == MAIN ? main : lrd_order_size(order).cost != main;
   bool to_main = (entry->queue == MAIN) == costly;
   if (!to_main) state->plain = false;
-  lrd_order_move(order, to_main ? MAIN : YOUNG, lrd_pool_slots(pool), entry);
+  lrd_slots slots = lrd_pool_slots(pool);
+  uint32_t id = lrd_parted_remove(order, slots, entry);
+  lrd_parted_add(order, to_main ? MAIN : YOUNG, slots, entry, id);
 }
 
 static const _Atomic(uint32_t) *adaptive_listens(void *shared) {
@@ -199,7 +222,7 @@ static void adaptive_adjust(void *shared, lrd_amount limits, uint32_t shards) {
 }
 
 static void adaptive_check(const lrd_order *order, lrd_pool *pool) {
-  lrd_queues_check(order, pool);
+  lrd_parted_check(order, pool);
   lrd_adaptive_check_samples(order, pool);
 }
 
@@ -221,9 +244,14 @@ const lrd_policy lrd_policy_adaptive = {
     .insert = adaptive_insert,
     .remove = adaptive_remove,
     .victim = adaptive_victim,
+    .take = adaptive_take,
     .pass = adaptive_pass,
     .prefetch = adaptive_prefetch,
     .replace = adaptive_replace,
-    LRD_POLICY_WALKS_QUEUES,
+    .drain = lrd_parted_drain,
+    .hottest = lrd_queues_hottest,
+    .coldest = lrd_queues_coldest,
+    .colder = lrd_parted_colder,
+    .hotter = lrd_queues_hotter,
     .check = adaptive_check,
 };

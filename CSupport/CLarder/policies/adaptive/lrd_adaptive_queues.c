@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_adaptive_queues.h"
+
+uint32_t lrd_parted_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                            uint32_t id) {
+  lrd_list *list = lrd_parted_list(order, old->queue);
+  return lrd_order_replace_in(order, list, lrd_pool_slots(pool), old, entry, id);
+}
+
+uint32_t lrd_parted_drain(lrd_order *order, lrd_pool *pool) {
+  uint32_t id = lrd_queues_coldest(order, pool);
+  if (id == LRD_NIL) return LRD_NIL;
+  lrd_slots slots = lrd_pool_slots(pool);
+  return lrd_parted_remove(order, slots, lrd_slots_entry(slots, id));
+}
+
+uint32_t lrd_parted_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  (void)pool;
+  if (entry->next != LRD_NIL) return entry->next;
+  return entry->queue == MAIN ? order->queue[OLD].list.head : LRD_NIL;
+}
+
+void lrd_parted_check(const lrd_order *order, lrd_pool *pool) {
+  bool young = true;
+  uint32_t before = LRD_NIL, oldest = LRD_NIL;
+  lrd_amount size[2] = {{0, 0}, {0, 0}};
+  const lrd_list *list = &order->queue[OLD].list;
+  for (uint32_t id = list->head; id != LRD_NIL;) {
+    const lrd_entry *entry = lrd_pool_entry(pool, id);
+    LRD_CHECK(entry->queue == OLD || (entry->queue == YOUNG && young));
+    LRD_CHECK(entry->prev == before);
+    young = entry->queue == YOUNG;
+    if (young) oldest = id;
+    size[entry->queue].count++;
+    size[entry->queue].cost += lrd_entry_cost(entry);
+    LRD_CHECK(size[entry->queue].count <= order->queue[entry->queue].size.count);
+    before = id;
+    id = entry->next;
+  }
+  LRD_CHECK(list->tail == before);
+  LRD_CHECK(order->hand == oldest);
+  LRD_CHECK(order->queue[YOUNG].list.head == LRD_NIL && order->queue[YOUNG].list.tail == LRD_NIL);
+  for (int i = OLD; i <= YOUNG; i++) {
+    LRD_CHECK(size[i].count == order->queue[i].size.count);
+    LRD_CHECK(size[i].cost == order->queue[i].size.cost);
+  }
+  lrd_order_check_queue(order, MAIN, pool);
+}

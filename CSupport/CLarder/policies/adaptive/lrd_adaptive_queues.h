@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_adaptive_queues.h — the queues of the adaptive policy: a small one of two halves, and the
+ * main one.
+ *
+ *   queue[OLD].list     coldest ⇄ … ⇄ │ hand ⇄ … ⇄ hottest
+ *                       └─── old ───┘   └── young ──┘
+ *   queue[MAIN].list    coldest ⇄ … ⇄ hottest
+ *
+ * The halves share a list. An entry that ages therefore stays where it is, and the hand moves on:
+ * nothing is written but the entry itself. `hand` is the oldest young entry, LRD_NIL when there is
+ * none. `queue` of an entry names its half, and queue[OLD].size and queue[YOUNG].size are the sizes
+ * of the halves. The list of queue[YOUNG] stays empty, so most walks over plain queues (lrd_order.h)
+ * are right for these as well.
+ *
+ * Guard: the shard's lock. */
+#pragma once
+
+#include "lrd_order.h"
+
+#pragma clang assume_nonnull begin
+
+/// Where an entry is. The even numbers have lists.
+enum { OLD, YOUNG, MAIN };
+
+/// The list that has the entries of a queue.
+LRD_INLINE lrd_list *lrd_parted_list(lrd_order *order, unsigned number) {
+  return &order->queue[number & MAIN].list;
+}
+
+/// The coldest entry of the small queue. It is young if no entry is old.
+LRD_INLINE uint32_t lrd_parted_tail(const lrd_order *order) {
+  return order->queue[OLD].list.tail;
+}
+
+/// Links the entry in slot `id` at the hot end of the small queue (YOUNG) or of the main queue.
+LRD_INLINE void lrd_parted_add(lrd_order *order, unsigned number, lrd_slots slots, lrd_entry *entry,
+                               uint32_t id) {
+  lrd_order_add_to(order, lrd_parted_list(order, number), number, slots, entry, id);
+  if (number == YOUNG && order->hand == LRD_NIL) order->hand = id;
+}
+
+/// Moves the hand off an entry that leaves the small queue.
+LRD_INLINE void lrd_parted_leave(lrd_order *order, const lrd_entry *entry, uint32_t id) {
+  if (order->hand == id) order->hand = entry->prev;
+}
+
+/// Takes an entry out of its queue; returns its slot id.
+LRD_INLINE uint32_t lrd_parted_remove(lrd_order *order, lrd_slots slots, lrd_entry *entry) {
+  uint32_t id = lrd_order_remove_from(order, lrd_parted_list(order, entry->queue), slots, entry);
+  lrd_parted_leave(order, entry, id);
+  return id;
+}
+
+/// Takes the coldest entry of the small or the main queue, in slot `id`, out.
+LRD_INLINE void lrd_parted_remove_coldest(lrd_order *order, lrd_slots slots, lrd_entry *entry,
+                                          uint32_t id) {
+  lrd_queue *queue = &order->queue[entry->queue];
+  queue->size.count--;
+  queue->size.cost -= lrd_entry_cost(entry);
+  lrd_list_remove_coldest(lrd_parted_list(order, entry->queue), slots, entry);
+  lrd_parted_leave(order, entry, id);
+}
+
+/// Moves such an entry to the hot end of the main queue.
+LRD_INLINE void lrd_parted_promote(lrd_order *order, lrd_slots slots, lrd_entry *entry,
+                                   uint32_t id) {
+  lrd_parted_remove_coldest(order, slots, entry, id);
+  lrd_order_add(order, MAIN, slots, entry, id);
+}
+
+/// Makes the oldest young entry, which is at the hand, an old one.
+LRD_INLINE void lrd_parted_age(lrd_order *order, lrd_entry *entry) {
+  uint64_t cost = lrd_entry_cost(entry);
+  lrd_amount *young = &order->queue[YOUNG].size, *old = &order->queue[OLD].size;
+  entry->queue = OLD;
+  young->count--;
+  young->cost -= cost;
+  old->count++;
+  old->cost += cost;
+  order->hand = entry->prev;
+}
+
+/* The functions of lrd_policy that plain queues have not right. */
+uint32_t lrd_parted_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                            uint32_t id);
+uint32_t lrd_parted_drain(lrd_order *order, lrd_pool *pool);
+uint32_t lrd_parted_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
+void lrd_parted_check(const lrd_order *order, lrd_pool *pool);
+
+#pragma clang assume_nonnull end
