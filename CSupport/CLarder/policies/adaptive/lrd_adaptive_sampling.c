@@ -15,14 +15,17 @@ static lrd_probe *probe_at(lrd_adaptive *state, uint32_t index) {
   return &state->probes[(state->first_probe + index) % LRD_PROBES];
 }
 
-/// Takes the oldest probe through up to `most` shadows.
-static void advance(lrd_order *order, uint32_t most) {
+/// Takes the oldest probe through up to `most` shadows. Returns how many that were.
+static uint32_t advance(lrd_order *order, uint32_t most) {
   lrd_adaptive *state = order->state;
   lrd_probe *oldest = probe_at(state, 0);
+  uint32_t before = oldest->next;
   lrd_advisor_advance(order->shared, oldest, most);
-  if (oldest->next < LRD_EXPERTS) return;
-  state->first_probe++;
-  state->probe_count--;
+  if (oldest->next == LRD_EXPERTS) {
+    state->first_probe++;
+    state->probe_count--;
+  }
+  return oldest->next - before;
 }
 
 void lrd_adaptive_hear(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) {
@@ -93,8 +96,9 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
   }
   state->rest = period_for(state);
   if (threshold) poll(order, slots);
-  for (uint32_t i = 0; i < state->rest && i < shadows_most && state->probe_count; i++) {
-    advance(order, 1);
+  uint32_t left = state->rest < shadows_most ? state->rest : shadows_most;
+  for (uint32_t asked = 1; asked && left && state->probe_count; left -= asked) {
+    asked = advance(order, left);
   }
 }
 
