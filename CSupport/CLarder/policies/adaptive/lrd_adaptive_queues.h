@@ -32,11 +32,11 @@ LRD_INLINE uint32_t lrd_parted_tail(const lrd_order *order) {
   return order->queue[OLD].list.tail;
 }
 
-/// Links the entry in slot `id` at the hot end of the small queue (YOUNG) or of the main queue.
-LRD_INLINE void lrd_parted_add(lrd_order *order, unsigned number, lrd_slots slots, lrd_entry *entry,
-                               uint32_t id) {
-  lrd_order_add_to(order, lrd_parted_list(order, number), number, slots, entry, id);
-  if (number == YOUNG && order->hand == LRD_NIL) order->hand = id;
+/// Links the entry in slot `id` at the hot end of the small queue.
+LRD_INLINE void lrd_parted_add_young(lrd_order *order, lrd_slots slots, lrd_entry *entry,
+                                     uint32_t id) {
+  lrd_order_add_to(order, lrd_parted_list(order, YOUNG), YOUNG, slots, entry, id);
+  if (order->hand == LRD_NIL) order->hand = id;
 }
 
 /// Moves the hand off an entry that leaves the small queue.
@@ -65,7 +65,7 @@ LRD_INLINE void lrd_parted_remove_coldest(lrd_order *order, lrd_slots slots, lrd
 LRD_INLINE void lrd_parted_promote(lrd_order *order, lrd_slots slots, lrd_entry *entry,
                                    uint32_t id) {
   lrd_parted_remove_coldest(order, slots, entry, id);
-  lrd_order_add(order, MAIN, slots, entry, id);
+  lrd_order_add_to(order, lrd_parted_list(order, MAIN), MAIN, slots, entry, id);
 }
 
 /// Makes the oldest young entry, which is at the hand, an old one.

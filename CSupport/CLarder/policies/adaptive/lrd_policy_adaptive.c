@@ -69,29 +69,30 @@ static bool is_filling(const lrd_order *order) {
          (full == LRD_UNBOUNDED || lrd_order_size(order).cost < full - full / cost_gap);
 }
 
-/// The queue for a new entry. While the cache fills up, entries beyond the small queue's share go
-/// to the main queue. It would otherwise start out empty, and the small queue be the whole cache.
-static unsigned queue_for(lrd_order *order, uint64_t mixed) {
+/// True when a new entry begins in the main queue. While the cache fills up, entries beyond the small
+/// queue's share do. The main queue would otherwise start out empty, and the small one be the whole
+/// cache.
+LRD_INLINE bool is_for_main(lrd_order *order, uint64_t mixed) {
   const lrd_adaptive *state = order->state;
   const lrd_expert *expert = state->expert;
   bool proven = lrd_ghosts_recall(&state->ghosts, mixed, expert->life);
   // Where nobody loads what he missed, a key stored again proves nothing.
-  if (LRD_UNLIKELY(proven) && lrd_advisor_hears_loads(order->shared)) return MAIN;
-  if (expert->clock) return MAIN;
-  bool fills = expert->fills && is_filling(order) && lrd_adaptive_small_is_full(order);
-  return fills ? MAIN : YOUNG;
+  if (LRD_UNLIKELY(proven) && lrd_advisor_hears_loads(order->shared)) return true;
+  if (expert->clock) return true;
+  return expert->fills && is_filling(order) && lrd_adaptive_small_is_full(order);
 }
 
-static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool *pool,
+                                                     lrd_entry *entry, uint32_t id) {
   lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
-  if (state->plain) {
-    lrd_parted_add(order, MAIN, slots, entry, id);
-    return;
-  }
   if (LRD_UNLIKELY(!state->rest--)) lrd_adaptive_upkeep(order, slots);
   uint64_t hash48 = lrd_entry_hash48_locked(entry), mixed = lrd_hash_mix(hash48);
-  lrd_parted_add(order, queue_for(order, mixed), slots, entry, id);
+  if (is_for_main(order, mixed)) {
+    lrd_order_add(order, MAIN, slots, entry, id);
+  } else {
+    lrd_parted_add_young(order, slots, entry, id);
+  }
   age(order, slots);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
     lrd_samples_add(&state->samples, id);
@@ -104,6 +105,15 @@ static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
 LRD_INLINE void note_eviction(lrd_adaptive *state, const lrd_entry *entry, uint64_t hash48) {
   if (state->evicted < evicted_most) state->evicted++;
   if (entry->queue != MAIN) lrd_ghosts_add(&state->ghosts, lrd_hash_mix(hash48), 1);
+}
+
+static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  const lrd_adaptive *state = order->state;
+  if (!state->plain) {
+    insert_bounded(order, pool, entry, id);
+  } else {
+    lrd_order_add(order, MAIN, lrd_pool_slots(pool), entry, id);
+  }
 }
 
 static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
@@ -201,7 +211,11 @@ static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   if (!to_main) state->plain = false;
   lrd_slots slots = lrd_pool_slots(pool);
   uint32_t id = lrd_parted_remove(order, slots, entry);
-  lrd_parted_add(order, to_main ? MAIN : YOUNG, slots, entry, id);
+  if (to_main) {
+    lrd_order_add(order, MAIN, slots, entry, id);
+  } else {
+    lrd_parted_add_young(order, slots, entry, id);
+  }
 }
 
 static const _Atomic(uint32_t) *adaptive_listens(void *shared) {
