@@ -194,6 +194,11 @@ void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) LRD_REQUIRES(sha
 void lrd_order_dissolve(lrd_order *order, const lrd_policy *policy, lrd_pool *pool, uint8_t reason,
                         lrd_chain *removed);
 
+/// True when the processor is unlikely to have at hand what a removal touches.
+LRD_INLINE bool lrd_shard_is_far_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  return shard->count >= shard->far;
+}
+
 /// Begins to load the bucket of a hash and its hints, of which there are `references` for each
 /// bucket. Needs no lock.
 static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash, uint32_t references) {

@@ -14,11 +14,6 @@
 
 #define LRD_PASSED_OVER_MOST 16
 
-/// True when the processor is unlikely to have at hand what evictions from the cache touch.
-LRD_INLINE bool lrd_evict_is_far_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  return shard->count >= shard->far;
-}
-
 /// Begins to load what evicting and destroying the hotter neighbour of a victim will touch: where
 /// victims are neighbours, that of the next one.
 void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *victim)

@@ -85,7 +85,7 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     lrd_table_insert_locked(home, entry, hash);
   }
   shard->counters.insertions++;
-  shard->ahead = evicted != NOT_EVICTED && lrd_evict_is_far_locked(shard);
+  shard->ahead = evicted != NOT_EVICTED && lrd_shard_is_far_locked(shard);
   bool adjusts = shard->order.adjust;
   bool asks = timer && lrd_timer_asks(timer);
   lrd_shard_leave(cache, shard);
