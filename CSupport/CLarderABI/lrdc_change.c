@@ -12,7 +12,7 @@ lrd_entry *lrdc_find_locked(larder_cache *cache, lrd_shard *shard, const lrdc_ke
 
 lrd_entry *lrdc_find_living_locked(larder_cache *cache, lrd_shard *shard, const lrdc_key *key) {
   lrd_entry *entry = lrdc_find_locked(cache, shard, key);
-  return entry && lrd_entry_is_expired_locked(cache->core, shard, entry) ? NULL : entry;
+  return entry && lrd_entry_is_expired_locked(shard, entry) ? NULL : entry;
 }
 
 lrd_expiration lrdc_expiration(uint64_t after_write, uint64_t after_access, double jitter) {

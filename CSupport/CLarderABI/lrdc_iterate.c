@@ -31,7 +31,7 @@ static bool fill(larder_cache *cache, lrd_lane *lane, lrd_shard *shard, bool hot
   }
   lrd_entry *entry = lrd_order_first_locked(cache->core, shard, hottest);
   for (; entry; entry = lrd_order_next_locked(cache->core, shard, entry, hottest)) {
-    if (lrd_entry_is_expired_locked(cache->core, shard, entry)) continue;
+    if (lrd_entry_is_expired_locked(shard, entry)) continue;
     larder_value *value = lrdc_value_of(entry);
     lrdc_value_pin(value);
     list->values[list->count++] = value;

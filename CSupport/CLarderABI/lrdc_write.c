@@ -42,7 +42,7 @@ static bool refit(writing *write) {
   lrd_entry *entry = write->entry;
   lrd_entry *moved = lrd_slot_take_timed(core, NULL, lrd_entry_cost(entry));
   if (!moved) return false;
-  lrd_entry_describe_again(core, moved, entry, write->key.hash);
+  lrd_entry_describe_again(moved, entry, write->key.hash);
   ((lrdc_slot *)(void *)moved)->value = lrdc_value_of(entry);
   write->entry = moved;
   // Not to the lane: that would take this slot again for the next entry, which needs a timed one.
@@ -67,7 +67,7 @@ static larder_status publish(writing *write) {
   lrd_insertion *insertion = &write->insertion;
   for (;;) {
     lrd_entry *old = lrdc_find_locked(write->cache, shard, &write->key);
-    bool lives = old && !lrd_entry_is_expired_locked(core, shard, old);
+    bool lives = old && !lrd_entry_is_expired_locked(shard, old);
     if (write->only_present && !lives && !insertion->replaced) {
       lrd_insertion_abandon(core, shard, insertion);
       return LARDER_NOT_FOUND;
@@ -108,7 +108,7 @@ static larder_status prepare(writing *write, const void *data, uint64_t size, ui
     return LARDER_OUT_OF_MEMORY;
   }
   if (lifetime) {
-    lrd_entry_describe_timed(cache->core, write->entry, write->key.hash, cost, *lifetime);
+    lrd_entry_describe_timed(write->entry, write->key.hash, cost, *lifetime);
   } else {
     lrd_entry_describe(write->entry, write->key.hash, cost);
   }
@@ -199,7 +199,7 @@ larder_status larder_remove(larder_cache *cache, const void *data, uint64_t size
     lrd_shard_leave(cache->core, shard);
     return LARDER_NOT_FOUND;
   }
-  bool expired = lrd_entry_is_expired_locked(cache->core, shard, entry);
+  bool expired = lrd_entry_is_expired_locked(shard, entry);
   if (old && !expired) {
     *old = lrdc_value_of(entry);
     lrdc_value_pin(*old);

@@ -61,7 +61,7 @@ extension Cache {
   ) throws(Failure) -> Bool {
     let lane = lrd_lane_attach(core)
     lrd_shard_enter(core, lane, shard)
-    guard let entry = find(shard), !lrd_entry_is_expired_locked(core, shard, entry) else {
+    guard let entry = find(shard), !lrd_entry_is_expired_locked(shard, entry) else {
       lrd_shard_leave(core, shard)
       return false
     }

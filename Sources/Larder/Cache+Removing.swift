@@ -30,7 +30,7 @@ extension Cache {
     guard let entry = findLocked(key, hash, shard) else {
       return lrd_shard_leave(core, shard)
     }
-    if let value, !lrd_entry_is_expired_locked(core, shard, entry) {
+    if let value, !lrd_entry_is_expired_locked(shard, entry) {
       value.pointee = entry.value(of: Layout.self).pointee
     }
     var garbage = lrd_garbage()

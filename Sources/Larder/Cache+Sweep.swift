@@ -57,7 +57,7 @@ extension Cache {
         lrd_shard_enter(core, lane, locked)
         let found = lrd_sweep_next_locked(locked, &sweep, entries.baseAddress!, room)
         for entry in entries[..<found] {
-          guard lrd_entry_is_expired_locked(core, locked, entry) == expired,
+          guard lrd_entry_is_expired_locked(locked, entry) == expired,
             let reason = visit(entry)
           else { continue }
           lrd_removal_unlink_locked(core, locked, entry, UInt8(reason.rawValue), &removed)

@@ -67,7 +67,7 @@ extension Cache {
   func findLivingLocked(
     _ key: Key, _ hash: UInt64, _ shard: OpaquePointer
   ) -> UnsafeMutablePointer<lrd_entry>? {
-    guard let entry = findLocked(key, hash, shard), !lrd_entry_is_expired_locked(core, shard, entry)
+    guard let entry = findLocked(key, hash, shard), !lrd_entry_is_expired_locked(shard, entry)
     else { return nil }
     return entry
   }

@@ -56,7 +56,7 @@ extension Cache {
     guard let moved = lrd_slot_take_timed(core, nil, lrd_entry_cost(entry)) else { return false }
     moved.key(of: Layout.self).moveInitialize(from: entry.key(of: Layout.self), count: 1)
     moved.value(of: Layout.self).moveInitialize(from: entry.value(of: Layout.self), count: 1)
-    lrd_entry_describe_again(core, moved, entry, hash)
+    lrd_entry_describe_again(moved, entry, hash)
     // Not to the lane, which would hand it out for the next one.
     lrd_slot_give(core, nil, entry)
     entry = moved
@@ -89,7 +89,7 @@ extension Cache {
     }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: consume value)
-    lrd_entry_describe_timed(core, entry, hash, cost, lifetime)
+    lrd_entry_describe_timed(entry, hash, cost, lifetime)
     lrd_insertion_begin(core, lane, shard, hash)
     return storeSlowly(entry, key, hash, shard, lane, replaced: replaced, with: storage)
   }

@@ -38,7 +38,7 @@ extension Cache {
         let found = lrd_tour_next_locked(core, shard, &tour, left)
         for number in 0..<found where copies.count < n {
           let entry = lrd_tour_entry(&tour, number)
-          if expires && lrd_entry_is_expired_locked(core, shard, entry) { continue }
+          if expires && lrd_entry_is_expired_locked(shard, entry) { continue }
           copies.append(copy(entry))
         }
       } while isSmall && !tour.done && copies.count < n

@@ -150,8 +150,7 @@ extension Cache {
     while true {
       if lrd_shard_is_flying_locked(shard) { outdateLocked(key, hash, shard, unless: storage) }
       let old = findLocked(key, hash, shard)
-      if !insertion.replaced, let replaced, let old, !lrd_entry_is_expired_locked(core, shard, old)
-      {
+      if !insertion.replaced, let replaced, let old, !lrd_entry_is_expired_locked(shard, old) {
         replaced.pointee = old.value(of: Layout.self).pointee
       }
       if let storage, !prepareLocked(entry, old, shard, lane, storage, tookOut: insertion.replaced)

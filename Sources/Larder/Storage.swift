@@ -66,7 +66,7 @@ extension Cache {
     _ shard: OpaquePointer, _ lane: OpaquePointer?, _ storage: UnsafeMutablePointer<Storage>,
     tookOut: Bool
   ) -> Bool {
-    let living = old.flatMap { lrd_entry_is_expired_locked(core, shard, $0) ? nil : $0 }
+    let living = old.flatMap { lrd_entry_is_expired_locked(shard, $0) ? nil : $0 }
     if let isWanted = storage.pointee.isWanted, !isWanted(living, tookOut) {
       storage.pointee.gaveUp = true
       return false

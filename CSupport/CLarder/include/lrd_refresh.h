@@ -55,8 +55,7 @@ static inline bool lrd_refresh_claim_early(void *words, uint64_t time) {
 }
 
 /// The tick at which an entry expires if nobody uses it; LRD_FOREVER or later if it does not.
-static inline uint64_t lrd_refresh_deadline(lrd_cache *cache, const lrd_entry *entry) {
-  (void)cache;
+static inline uint64_t lrd_refresh_deadline(const lrd_entry *entry) {
   return lrd_word_deadline(LRD_LOAD(&lrd_entry_time(entry)->word));
 }
 

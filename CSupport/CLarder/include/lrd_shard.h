@@ -120,8 +120,8 @@ LRD_INLINE void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry, uint6
   if (LRD_UNLIKELY(cost)) shard->cost += cost;
 }
 
-/// True when an entry that is linked has expired.
-static inline bool lrd_shard_is_over_locked(lrd_shard *shard, const lrd_entry *entry)
+/// True when a linked entry has expired. False at once in caches where none can.
+static inline bool lrd_entry_is_expired_locked(lrd_shard *shard, const lrd_entry *entry)
     LRD_REQUIRES(shard->lock) {
   if (LRD_LIKELY(!(entry->fields & LRD_IS_TIMED))) return false;
   uint64_t limit = lrd_limit_at(lrd_timer_tick(shard->timer));

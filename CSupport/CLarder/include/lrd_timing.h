@@ -21,12 +21,10 @@
 lrd_entry *_Nullable lrd_slot_take_timed(lrd_cache *cache, lrd_lane *_Nullable lane, uint64_t cost);
 
 /// lrd_entry_describe() of an entry that is to live for `lifetime`.
-void lrd_entry_describe_timed(lrd_cache *cache, lrd_entry *entry, uint64_t hash, uint64_t cost,
-                              uint64_t lifetime);
+void lrd_entry_describe_timed(lrd_entry *entry, uint64_t hash, uint64_t cost, uint64_t lifetime);
 
 /// Describes an entry, in a slot with more room, as the one that was UNFIT (lrd_insertion.h).
-void lrd_entry_describe_again(lrd_cache *cache, lrd_entry *moved, const lrd_entry *entry,
-                              uint64_t hash);
+void lrd_entry_describe_again(lrd_entry *moved, const lrd_entry *entry, uint64_t hash);
 
 /// When an entry was written and when it expires, for an entry that is to have the same. 0 if it
 /// has no deadline field.
@@ -43,13 +41,6 @@ void lrd_entry_describe_as(lrd_cache *cache, lrd_entry *entry, uint64_t hash, ui
                            lrd_timing timing);
 
 bool lrd_timing_is_expired(lrd_cache *cache, lrd_timing timing);
-
-/// True when a linked entry has expired. False at once in caches where none can.
-static inline bool lrd_entry_is_expired_locked(lrd_cache *cache, lrd_shard *shard,
-                                               const lrd_entry *entry) LRD_REQUIRES(shard->lock) {
-  (void)cache;
-  return lrd_shard_is_over_locked(shard, entry);
-}
 
 /// True when entries that have expired stay for a grace.
 static inline bool lrd_cache_has_grace(const lrd_cache *cache) {

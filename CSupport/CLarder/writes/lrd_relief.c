@@ -45,7 +45,7 @@ typedef struct yield {
 static void give_up_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, yield *yield)
     LRD_REQUIRES(shard->lock) {
   lrd_budget_release(&cache->budget, 1, lrd_entry_cost(entry));
-  if (lrd_shard_is_over_locked(shard, entry)) {
+  if (lrd_entry_is_expired_locked(shard, entry)) {
     lrd_expire_locked(shard, entry, &yield->expired);
   } else {
     lrd_shard_unlink_locked(shard, entry, LRD_REMOVED_PRESSURE, &yield->victims);

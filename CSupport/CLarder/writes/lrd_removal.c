@@ -14,7 +14,7 @@ static int kind_chosen(lrd_budget *budget) {
 
 void lrd_removal_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
                                lrd_chain *removed) {
-  bool over = lrd_shard_is_over_locked(shard, entry) || reason == LRD_REMOVED_EXPIRED;
+  bool over = lrd_entry_is_expired_locked(shard, entry) || reason == LRD_REMOVED_EXPIRED;
   if (LRD_UNLIKELY(over)) {
     lrd_expire_locked(shard, entry, removed);
     return;

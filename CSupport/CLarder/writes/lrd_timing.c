@@ -16,16 +16,12 @@ static void describe(lrd_entry *entry, uint64_t hash, uint64_t cost) {
   if (cost) *lrd_entry_cost_field(entry, entry->fields) = cost;
 }
 
-void lrd_entry_describe_timed(lrd_cache *cache, lrd_entry *entry, uint64_t hash, uint64_t cost,
-                              uint64_t lifetime) {
-  (void)cache;
+void lrd_entry_describe_timed(lrd_entry *entry, uint64_t hash, uint64_t cost, uint64_t lifetime) {
   describe(entry, hash, cost);
   lrd_entry_time_open(entry, LRD_LIFETIME_OWN, lrd_ticks_of(lifetime));
 }
 
-void lrd_entry_describe_again(lrd_cache *cache, lrd_entry *moved, const lrd_entry *entry,
-                              uint64_t hash) {
-  (void)cache;
+void lrd_entry_describe_again(lrd_entry *moved, const lrd_entry *entry, uint64_t hash) {
   uint64_t cost = lrd_entry_cost(entry);
   if (!(entry->fields & LRD_IS_TIMED)) {
     lrd_entry_describe(moved, hash, cost);

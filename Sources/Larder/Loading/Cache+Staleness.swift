@@ -19,7 +19,7 @@ extension Cache {
     lrd_shard_enter(core, nil, shard)
     var value: Value?
     if let entry = findLocked(key, hash, shard), lrd_entry_is_in_grace_locked(shard, entry) {
-      isStale = lrd_entry_is_expired_locked(core, shard, entry)
+      isStale = lrd_entry_is_expired_locked(shard, entry)
       value = entry.value(of: Layout.self).pointee
     }
     lrd_shard_leave(core, shard)
@@ -33,7 +33,7 @@ extension Cache {
     let hash = hasher.hash(key)
     evict(lrd_cache_shard(core, hash), LRD_REMOVED_EXPIRED) { shard in
       guard let entry = findLocked(key, hash, shard),
-        lrd_entry_is_expired_locked(core, shard, entry)
+        lrd_entry_is_expired_locked(shard, entry)
       else { return nil }
       return entry
     }
@@ -52,7 +52,7 @@ extension Cache {
     guard flight.replaces || lrd_cache_has_grace(core) else { return }
     evict(lrd_cache_shard(core, flight.hash), LRD_REMOVED_BY_CALL) { shard in
       guard flight.isCurrent, let entry = findLocked(flight.key, flight.hash, shard),
-        flight.replaces || lrd_entry_is_expired_locked(core, shard, entry)
+        flight.replaces || lrd_entry_is_expired_locked(shard, entry)
       else { return nil }
       return entry
     }

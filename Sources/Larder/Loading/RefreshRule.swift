@@ -88,7 +88,7 @@ extension Cache {
     _ entry: UnsafeMutablePointer<lrd_entry>, by rule: RefreshRule, at now: UInt64
   ) -> Bool {
     let time = lrd_refresh_time(rule.words(of: entry))
-    let deadline = lrd_refresh_deadline(core, entry)
+    let deadline = lrd_refresh_deadline(entry)
     guard time > 0, deadline > now else { return false }
     let left = Double(deadline - now)
     let most = Double(time) * rule.beta
