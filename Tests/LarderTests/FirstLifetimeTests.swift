@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 import LarderTestSupport
-import Synchronization
 import Testing
 
 /// Caches that were created without anything about time, and are given lifetimes all the same.
@@ -114,40 +113,9 @@ struct FirstLifetimeTests {
       let clock = ManualClock()
       let tracker = LifetimeTracker()
       let cache = Cache<Int, Tracked>(shards: shards, options: .init(clock: .manual(clock)))
-      for key in 0..<400 { cache[key] = tracker.make(key) }
-      let isOver = Atomic(false)
-      let isDone = Atomic(0)
-      onThreads(4) { thread in
-        if thread < 2 {
-          _ = cache[thread]
-          cache.insert(tracker.make(-1), forKey: -1 - thread, expiresAfter: .seconds(5))
-          precondition(cache[-1 - thread] != nil)
-          if isDone.add(1, ordering: .sequentiallyConsistent).newValue == 2 {
-            clock.advance(by: .seconds(5))
-            isOver.store(true, ordering: .sequentiallyConsistent)
-          }
-        }
-        var random = SplitMix64(seed: UInt64(4 * round + thread))
-        for step in 0..<2_000 {
-          let over = isOver.load(ordering: .sequentiallyConsistent)
-          let token = -1 - random.below(2)
-          let found =
-            switch step % 4 {
-            case 0: cache[token] != nil
-            case 1: cache.contains(token)
-            case 2: cache.withValue(forKey: token) { $0.isIntact } != nil
-            default: cache.values(forKeys: [1, token])[1] != nil
-            }
-          precondition(!over || !found, "found too late")
-          let key = random.below(400)
-          if key % 4 == 0 {
-            cache[key] = tracker.make(key)
-          } else {
-            precondition(cache.peek(forKey: key)?.payload == key)
-          }
-        }
+      raceForTokens(in: cache, clock, tracker, seed: round) { token in
+        cache.insert(tracker.make(-1), forKey: token, expiresAfter: .seconds(5))
       }
-      cache.checkInvariants()
       cache.removeExpired()
       #expect(cache.count == 400 && cache.statistics.expirations == 2)
       #expect(settles(tracker, at: 400, cache))

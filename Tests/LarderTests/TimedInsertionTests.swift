@@ -59,4 +59,25 @@ struct TimedInsertionTests {
     #expect(cache.statistics.evictions == 1)
     cache.checkInvariants()
   }
+
+  /// By the system's clock: a clock that is moved by hand is read at each hit.
+  @Test("Hits are noted in the order where entries expire later", arguments: EvictionPolicy.exact)
+  func order(policy: EvictionPolicy) {
+    var options = Numbers.Options()
+    options.hashSeeds = (1, 2)
+    let caches = [Expiration.never, .afterWrite(.seconds(3_600)), .afterAccess(.seconds(3_600))].map
+    {
+      Numbers(
+        countLimit: 100, totalCostLimit: 1 << 40, policy: policy, expiration: $0, options: options)
+    }
+    for cache in caches {
+      // Among equal costs, what was stored last is the hottest.
+      for key in 0..<100 { cache.insert(key, forKey: key, cost: 1 + key) }
+      for key in 0..<300 where key % 3 == 0 { _ = cache[key % 100] }
+      for key in 100..<140 { cache.insert(key, forKey: key, cost: 1 + key) }
+      cache.checkInvariants()
+    }
+    #expect(caches[1].keys == caches[0].keys)
+    #expect(caches[2].keys == caches[0].keys)
+  }
 }
