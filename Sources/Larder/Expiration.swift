@@ -20,11 +20,11 @@ public struct Expiration: Sendable, Hashable {
   /// How long an entry lives after it was last used; `nil` for any time. Lookups and writes use an
   /// entry; ``Cache/peek(forKey:)``, ``Cache/contains(_:)``, statistics and copies do not.
   ///
-  /// Lookups may take note of a use only when the deadline moves by more than a 64th of this time.
-  /// So an entry may expire earlier by that much, never later.
+  /// Lookups may take note of a use only when the deadline moves by more than a 64th of this time,
+  /// and ``jitter``. So an entry may expire earlier by that much, never later.
   public let afterAccess: Duration?
 
-  /// By how much ``afterWrite`` is shortened at most, as a fraction. Each entry has a fraction of
+  /// By how much both lifetimes are shortened at most, as a fraction. Each entry has a fraction of
   /// its own, all equally likely, so that entries stored together do not expire together.
   public let jitter: Double
 
@@ -36,8 +36,8 @@ public struct Expiration: Sendable, Hashable {
   /// - Parameters:
   ///   - afterWrite: How long an entry lives after it was stored or replaced; `nil` for any time.
   ///   - afterAccess: How long an entry lives after it was last used; `nil` for any time.
-  ///   - jitter: By how much the first is shortened at most, as a fraction. Must not be negative,
-  ///     nor above 1, nor NaN.
+  ///   - jitter: By how much both are shortened at most, as a fraction. Must not be negative, nor
+  ///     above 1, nor NaN.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   public init(

@@ -52,7 +52,7 @@ bool lrdt_use_at(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry, uint64_t no
 
 bool lrdt_use_is_short_at(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry, uint64_t now) {
   lrdt_lane_set_time(lane, now);
-  bool is_short = lrd_entry_is_fresh(cache, lane, entry);
+  bool is_short = lrd_entry_has_plenty(cache, lane, entry);
   lrdt_lane_unset_time(lane);
   return is_short;
 }

@@ -62,4 +62,25 @@ struct IdleUseTests {
       core.close()
     }
   }
+
+  @Test("With jitter most uses store nothing, and what is used stays", arguments: [0.25, 1])
+  func jitter(fraction: Double) throws {
+    let core = try TimedCore(afterAccess: 100, jitter: fraction)
+    defer { core.close() }
+    let entries = (0..<64).map { core.insert($0) }.filter { core.left($0) > 20 }
+    let lives = entries.map(core.left)
+    #expect(entries.count > 40 && lives.allSatisfy { $0 >= 100 * (1 - fraction) && $0 <= 100 })
+    func isShort(_ entry: TimedCore.Entry) -> Bool {
+      lrdt_use_is_short_at(core.cache, core.lane, entry, core.now)
+    }
+    // Of the jitter a quarter counts: what lives for less than that looks closer.
+    for (entry, life) in zip(entries, lives) { #expect(isShort(entry) == (life > 74)) }
+    for _ in 0..<30 {
+      core.pass(seconds: 10)
+      for (entry, life) in zip(entries, lives) {
+        #expect(lrdt_use_at(core.cache, core.lane, entry, core.now))
+        #expect(core.left(entry) > min(life, 75) * 63 / 64 - 0.001 && core.left(entry) <= life)
+      }
+    }
+  }
 }

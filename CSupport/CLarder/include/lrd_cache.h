@@ -9,11 +9,11 @@
  *              └─ answer                  to memory pressure
  *
  * FIELDS of lrd_cache
- *   number          unique in the process, not 0. A thread finds its lane by it (relaxed). With its
- *                   top bit it finds none at first, and asks again (lrd_near_timed). The bit is set
- *                   at creation where the layer above `detours`, otherwise when entries come to
- *                   expire, once, by lrd_cache_retrofit() (release), partner: lrd_cache_is_timed(),
- *                   lrd_lane_attach()
+ *   number          unique in the process, not 0. A thread finds its lane by it (relaxed). If the
+ *                   top bit is set, it finds none in `lrd_near`, and looks in `lrd_near_timed`. The
+ *                   bit is set at creation if the layer above `detours`. Otherwise
+ *                   lrd_cache_retrofit() sets it once, when the cache is given lifetimes (release),
+ *                   partner: lrd_cache_is_timed(), lrd_lane_attach()
  *   plain           the same for lookups that do not look at deadlines: with the top bit wherever
  *                   entries can expire
  *   lanes           admin lock to grow (release), all threads read (acquire). Outgrown arrays are
@@ -24,14 +24,14 @@
  *   idle            of the present rule and of the former one, by their parities: stored (relaxed)
  *                   before any word has the new parity, so a hit that has seen such a word
  *                   (lrd_deadline.h) sees this as well
- *   fresh           a soft word that is later than the limit by this need not move, by either rule
- *                   while that changes (relaxed)
+ *   plenty          a use need not move a soft word that is later than the limit by this, by either
+ *                   rule while that changes (relaxed)
  *   expiration      admin lock
  *   parity          only while one changes the rule
  *   rule_changes    true while a thread changes the rule; acquire to take, release to give
- *   barren          the tick until which nothing in the cache can have expired that was not
- *                   removed; 0 if that is not known (relaxed). A tick that is too late for a moment
- *                   delays a removal: see lrd_expire.h
+ *   barren          until this tick the cache holds nothing that has expired; 0 if nobody knows
+ *                   (relaxed). It may be too late for a moment: a removal then waits. See
+ *                   lrd_expire.h
  *   steal_hand      the shard to look for victims in next (relaxed): any value will do
  *   older, link     the list of all caches, as in lrd_process.h; guard: that list's lock
  *   answer          see lrd_answer.h; guard: `admin`
@@ -124,7 +124,7 @@ typedef struct lrd_cache {
   lrd_references entry_references; // as in the options
   lrd_manual_clock *_Nullable clock;
   lrd_idle idle[2];
-  _Atomic(uint64_t) fresh;
+  _Atomic(uint64_t) plenty;
   lrd_expiration expiration;
   _Atomic(bool) rule_changes;
   uint64_t parity; // of the rule
@@ -170,12 +170,12 @@ static inline void lrd_cache_begin_idle(lrd_cache *cache, const lrd_rule *rule) 
   lrd_idle *idle = &cache->idle[lrd_word_is_odd(rule->parity)];
   LRD_STORE(&idle->ticks, rule->after_access);
   LRD_STORE(&idle->jitter, rule->jitter);
-  if (lrd_rule_fresh(rule) > LRD_LOAD(&cache->fresh))
-    LRD_STORE(&cache->fresh, lrd_rule_fresh(rule));
+  uint64_t plenty = lrd_rule_plenty(rule);
+  if (plenty > LRD_LOAD(&cache->plenty)) LRD_STORE(&cache->plenty, plenty);
 }
 
 static inline void lrd_cache_end_idle(lrd_cache *cache, const lrd_rule *rule) {
-  LRD_STORE(&cache->fresh, lrd_rule_fresh(rule));
+  LRD_STORE(&cache->plenty, lrd_rule_plenty(rule));
 }
 
 /// The cache that a request belongs to.

@@ -4,8 +4,8 @@
  *
  *   described ──published──▶ in the wheel ──its deadline──▶ due ──unlinked──▶ out of the wheel
  *
- * A lookup compares deadlines itself (lrd_lookup.h), so nothing that has expired is found, whatever
- * the wheel is late. The wheel only gives room and memory back.
+ * A lookup compares deadlines itself (lrd_use.h). So nobody finds what has expired, however late
+ * the wheel is. The wheel only gives room and memory back.
  *
  * Guard: the shard's lock; `clock` is constant. `wide`, then `hard` are set once (lrd_retrofit.h),
  * or `hard` from the beginning. */
@@ -44,10 +44,15 @@ typedef struct lrd_timer {
   lrd_manual_clock *_Nullable clock;
 } lrd_timer;
 
-/// By what a soft word is later than the limit if the use of its entry need not move it.
-static inline uint64_t lrd_rule_fresh(const lrd_rule *rule) {
-  uint64_t idle = rule->after_access;
-  return idle < LRD_FOREVER ? (idle - idle / 64) << LRD_WORD_SHIFT : 0;
+/// A use need not move a soft word that is later than the limit by this. That is the idle lifetime
+/// less the jitter and a 64th: a hit that finds so much left stores nothing. Of the jitter a
+/// quarter counts at most. Otherwise entries that are used all the time could expire.
+static inline uint64_t lrd_rule_plenty(const lrd_rule *rule) {
+  uint64_t idle = rule->after_access, most = (uint64_t)1 << 30;
+  if (idle >= LRD_FOREVER) return 0;
+  uint64_t jitter = rule->jitter < most ? rule->jitter : most;
+  uint64_t shortest = idle - (uint64_t)((unsigned __int128)idle * jitter >> 32);
+  return (shortest - shortest / 64) << LRD_WORD_SHIFT;
 }
 
 /// What hits need of a rule (lrd_cache.h).

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_use.h — the end of a hit: has the entry that was found expired, and if not, how is its use
- * noted?
+/* lrd_use.h — the end of a hit: asks whether the entry that was found has expired, and if not,
+ * notes its use.
  *
- * A lane keeps the time for two milliseconds (lrd_lane_limit()). In most hits it is recent enough, the
- * entry lives, and its deadline need not move: that is all that is inlined. With an idle lifetime
- * and jitter, whether a deadline need not move is found out of line. */
+ * A lane keeps the time for two milliseconds (lrd_lane_limit()). In most hits that time is recent
+ * enough, the entry lives, and its deadline need not move. Only this case is inlined. */
 #pragma once
 
 #include "lrd_lookup.h"
 
 #pragma clang assume_nonnull begin
 
-/// True when an entry whose cache compares deadlines lives for certain, and a use of it need not
+/// True when an entry of a cache that compares deadlines lives for certain, and its use need not
 /// move its deadline.
-LRD_INLINE bool lrd_entry_is_fresh(lrd_cache *cache, const lrd_lane *lane,
-                                   const lrd_entry *entry) LRD_NONBLOCKING {
+LRD_INLINE bool lrd_entry_has_plenty(lrd_cache *cache, const lrd_lane *lane,
+                                     const lrd_entry *entry) LRD_NONBLOCKING {
   if (LRD_UNLIKELY(lrd_cycles() - lane->limit_read >= lane->limit_lasts)) return false;
   uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word), least = lane->limit;
-  if (lrd_word_is_soft(word)) least += LRD_LOAD(&cache->fresh);
+  if (lrd_word_is_soft(word)) least += LRD_LOAD(&cache->plenty);
   return LRD_LIKELY(word >= least);
 }
 
@@ -33,10 +32,10 @@ LRD_INLINE bool lrd_entry_lives_still(lrd_cache *cache, lrd_lane *lane,
   return LRD_LOAD(&lrd_entry_time(entry)->word) >= lrd_lane_limit(cache, lane);
 }
 
-/// The same for a use of the entry: its deadline moves if it goes by the last use.
+/// The same for a use of the entry: this moves the deadline of an entry that goes by its last use.
 LRD_INLINE bool lrd_entry_lives(lrd_cache *cache, lrd_lane *lane,
                                 lrd_entry *entry) LRD_NONBLOCKING {
-  return lrd_entry_is_fresh(cache, lane, entry) || lrd_entry_lives_slow(cache, lane, entry);
+  return lrd_entry_has_plenty(cache, lane, entry) || lrd_entry_lives_slow(cache, lane, entry);
 }
 
 /// lrd_hit() on what was found by lrd_lane_current(). False if it has expired: then nothing is
@@ -48,7 +47,7 @@ LRD_INLINE bool lrd_use(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
   uint8_t use = cache->use;
   if (LRD_UNLIKELY(use >= LRD_HITS_TIMED)) {
     if (use == LRD_HITS_TIMED) {
-      if (LRD_UNLIKELY(!lrd_entry_is_fresh(cache, lane, entry))) {
+      if (LRD_UNLIKELY(!lrd_entry_has_plenty(cache, lane, entry))) {
         return lrd_use_slow(cache, lane, entry, hash);
       }
       use = cache->hits_most;

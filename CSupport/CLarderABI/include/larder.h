@@ -59,11 +59,11 @@
  * sleeps. When its lifetime is over, a value is found for 10 ms more at most. It may end early, by
  * 2 ms if its lifetime is longer than a second and by some microseconds otherwise, and by a 64th of
  * an idle lifetime. It still counts, and holds its memory, until a write or the background thread
- * comes upon it. That is within a second, unless the machine is overloaded. Where values can expire,
- * an entry takes 16 bytes more, and 24 with `after_access`. A cache that was created without
- * anything about time can be given lifetimes, too. The first one costs O(n), once: all entries are
- * stored anew, and count as written at that moment. From then on an entry takes two or three times
- * the room.
+ * comes upon it. That is within a second, unless the machine is overloaded. Where values can
+ * expire, an entry takes 16 bytes more, and 24 with `after_access`. A cache that was created
+ * without anything about time can be given lifetimes, too. The first one costs O(n), once: all
+ * entries are stored anew, and count as written at that moment. From then on an entry takes two or
+ * three times the room.
  *
  * COMPATIBILITY. Structures begin with their size. A later version may add members at their ends,
  * and numbers to the enumerations. Zero in such a member means what the library did before the
@@ -219,7 +219,8 @@ typedef struct larder_config {
   uint64_t after_write;
   uint64_t after_access;
   /* The part of these lifetimes, from 0 to 1, by which a value may expire earlier, so that values
-     that are stored together do not expire together. How much earlier depends on the key. */
+     that are stored together do not expire together. How much earlier depends on the key, and with
+     `after_access` on the moments of its uses as well. */
   double jitter;
   /* 1: values will be given lifetimes, though none of the members above says so. Entries have room
      for them from the start. */
@@ -402,8 +403,9 @@ LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *ke
 
 /* Sets three members of the configuration, also for what is stored: it expires as if it had been
  * stored under them, unless it was given a lifetime. If there was no `after_access` before, or it
- * would have ended after its writing first, it counts as used now. O(n), in slices. The first `after_access` of a cache that was created with 0
- * for it takes longer, like a first lifetime, and memory as well.
+ * would have ended after its writing first, it counts as used now. O(n), in slices. The first
+ * `after_access` of a cache that was created with 0 for it takes longer, like a first lifetime, and
+ * memory as well.
  * LARDER_OUT_OF_MEMORY if some entries keep their deadlines. */
 LARDER_API larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
                                                uint64_t after_access, double jitter);
