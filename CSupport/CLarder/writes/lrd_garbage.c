@@ -25,9 +25,8 @@ static void take_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage
   garbage->unsettled |= lrd_limbo_waits_locked(&shard->limbo);
 }
 
-/// lrd_garbage_add_locked() after the observer, if there is one.
-static void retire_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
-                          lrd_chain *removed) LRD_REQUIRES(shard->lock) {
+void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                                   lrd_chain *removed) {
   lrd_limbo *limbo = &shard->limbo;
   // Destroys as many entries as the change has removed. Allocators keep some freed memory at hand
   // and serve insertions from it; more at once would exceed what they keep.
@@ -51,20 +50,15 @@ void lrd_garbage_add_slow_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage
     garbage->home = shard;
     lrd_chain_append(&garbage->removed, removed);
   } else {
-    retire_locked(cache, shard, garbage, removed);
+    lrd_garbage_add_unseen_locked(cache, shard, garbage, removed);
   }
-}
-
-void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
-                                   lrd_chain *removed) {
-  retire_locked(cache, shard, garbage, removed);
 }
 
 void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage) {
   if (!garbage->removed.head) return;
   lrd_shard *shard = garbage->home;
   lrd_shard_enter(cache, NULL, shard);
-  retire_locked(cache, shard, garbage, &garbage->removed);
+  lrd_garbage_add_unseen_locked(cache, shard, garbage, &garbage->removed);
   lrd_shard_leave(cache, shard);
 }
 
