@@ -172,8 +172,8 @@ bool lrdt_table_is_resident(const lrd_table *table) {
 uint64_t lrdt_table_read(const lrd_table *table) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < table->buckets; i++) {
-    for (int slot = 0; slot < LRD_BUCKET_CELLS; slot++)
-      sum += atomic_load_explicit(&table->bucket[i].cells[slot], memory_order_relaxed);
+    for (int cell = 0; cell < LRD_BUCKET_CELLS; cell++)
+      sum += atomic_load_explicit(&table->bucket[i].cells[cell], memory_order_relaxed);
   }
   return sum;
 }

@@ -8,7 +8,7 @@ const lrd_references *lrdt_two_references(void) {
 }
 
 static bool same_hash(uint64_t a, uint64_t b) {
-  // Bit 0 is not kept: it tells used tags from empty slots.
+  // A tag has no bit 0 of the hash: there a 1 tells it from an empty cell.
   return (a | 1) == (b | 1);
 }
 
@@ -53,19 +53,20 @@ static const char *check_under_lock(lrd_shard *shard, const lrdt_item *item, con
   return NULL;
 }
 
-/// The slot that holds the item, and whether a reader could have noticed that it is another one.
-static const char *check_place(lrd_table *root, lrdt_item *item) {
+/// Finds the cell that points to the item. If that is another one than before, a reader must be able
+/// to notice it.
+static const char *check_cell(lrd_table *root, lrdt_item *item) {
   lrd_cell cell;
   bool found = lrd_table_find_locked(root, item->entry, item->hash, &cell);
   if (found != item->present) return "lrd_table_find_locked";
   if (!found) return NULL;
   uint64_t word = atomic_load_explicit(cell.cell, memory_order_relaxed);
   if (lrd_table_entry(word) != item->entry || word >> LRD_ADDRESS_BITS != lrd_table_tag(item->hash))
-    return "the slot's word";
-  if (item->slot && item->slot != (const void *)cell.cell &&
+    return "the cell's word";
+  if (item->cell && item->cell != (const void *)cell.cell &&
       atomic_load_explicit(&item->head->link, memory_order_relaxed) == item->link)
     return "a move no reader can notice";
-  item->slot = (const void *)cell.cell;
+  item->cell = (const void *)cell.cell;
   item->head = cell.head;
   item->link = atomic_load_explicit(&cell.head->link, memory_order_relaxed);
   return NULL;
@@ -76,7 +77,7 @@ const char *lrdt_items_check(lrd_cache *cache, lrd_lane *lane, lrdt_item *items,
     lrdt_item *item = &items[i];
     lrd_shard *shard = lrd_cache_shard(cache, item->hash);
     lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
-    const char *fault = check_place(root, item);
+    const char *fault = check_cell(root, item);
     if (!fault) fault = check_under_lock(shard, item, items, count);
     if (!fault) fault = lrdt_item_find(cache, lane, item, items, count);
     if (fault) return fault;

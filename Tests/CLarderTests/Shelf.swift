@@ -63,7 +63,7 @@ final class Shelf {
     let entry = newEntry(hash)
     makeRoom(hash)
     lrd_shard_link_locked(shard, entry, hash)
-    items.append(lrdt_item(entry: entry, hash: hash, present: true, slot: nil, head: nil, link: 0))
+    items.append(lrdt_item(entry: entry, hash: hash, present: true, cell: nil, head: nil, link: 0))
     return items.count - 1
   }
 
@@ -73,13 +73,13 @@ final class Shelf {
     makeRoom(items[number].hash)
     lrd_shard_link_locked(shard, entry, items[number].hash)
     items[number] = lrdt_item(
-      entry: entry, hash: items[number].hash, present: true, slot: nil, head: nil, link: 0)
+      entry: entry, hash: items[number].hash, present: true, cell: nil, head: nil, link: 0)
   }
 
   /// Adds an item whose entry is not inserted yet.
   func announce(_ hash: UInt64) -> Int {
     let entry = newEntry(hash)
-    items.append(lrdt_item(entry: entry, hash: hash, present: false, slot: nil, head: nil, link: 0))
+    items.append(lrdt_item(entry: entry, hash: hash, present: false, cell: nil, head: nil, link: 0))
     return items.count - 1
   }
 
@@ -115,7 +115,7 @@ final class Shelf {
     lrd_shard_unlink_locked(
       shard, items[number].entry, UInt8(LRD_REMOVED_BY_CALL.rawValue), &removed)
     items[number].present = false
-    items[number].slot = nil
+    items[number].cell = nil
   }
 
   /// Publishes a new entry in an item's cell.

@@ -9,17 +9,17 @@
  * with an exponent: good to 2 %, which is enough to tell how old the entry is. Its lower byte is
  * never LRD_LIFE_SOFT. Deadlines themselves are exact to a tick, and round down.
  *
- * An entry that never expires has a deadline of LRD_FOREVER or later, which no limit reaches. What
- * it is later is half of the tick at which the entry was written.
+ * An entry that never expires has a deadline of LRD_FOREVER or later, which no limit reaches. The
+ * difference is half of the tick at which the entry was written.
  *
- * PARITY is that of the cache's rule when the word was made: it tells, while the rule changes,
- * which entries still go by the former one.
+ * PARITY is that of the cache's rule when the word was made. While the rule changes, it tells which
+ * entries still go by the former one.
  *
- * IDLE LIFETIMES. An entry that may expire by its last use has two words: `word` is the deadline
- * that counts, and `hard` the one however often the entry is used, which `word` is never later
- * than. The lower byte of a word that uses move is LRD_LIFE_SOFT, and tells that there is a hard
- * one. So an entry has room for `hard` before its cache has an idle lifetime (lrd_retrofit.h), and
- * nobody needs to know of an entry whether it has.
+ * IDLE LIFETIMES. An entry that may expire by its last use has two words. `word` is the deadline
+ * that counts. `hard` is the deadline however often the entry is used; `word` is never later. A
+ * soft word is one that uses move: its lower byte is LRD_LIFE_SOFT, and says that there is a hard
+ * word. Every entry has room for a hard word before its cache has an idle lifetime
+ * (lrd_retrofit.h). So nobody needs to ask whether an entry has that room.
  *
  * GUARD: the shard's lock to write, but a hit moves a soft `word` without it, by one compare and
  * swap. Whoever changes `hard` then stores another `word` (release): a hit that has seen this
@@ -50,7 +50,7 @@ LRD_INLINE lrd_time *lrd_entry_time(const lrd_entry *entry) LRD_NONBLOCKING {
   return (lrd_time *)(uintptr_t)entry - 1;
 }
 
-/// True for a word beside which there is a hard one.
+/// True for a soft word: there is a hard one beside it.
 LRD_INLINE bool lrd_word_is_soft(uint64_t word) LRD_NONBLOCKING {
   return (uint8_t)word == LRD_LIFE_SOFT;
 }

@@ -61,9 +61,9 @@ static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_sh
   return lrd_limbo_bound(shard->count, lrd_cache_cost_limit(cache));
 }
 
-/// True when lrd_garbage_retire_locked() may retire an entry: neither observer nor limbo has
-/// anything else to do with it, and this thread may destroy what is free. None has a cost.
-/// `used`: lrd_limbo_waits_locked().
+/// True when lrd_garbage_retire_locked() may retire an entry: nobody observes, the limbo is due for
+/// nothing, no entry has a cost, and this thread may destroy what is free. `used`:
+/// lrd_limbo_waits_locked().
 LRD_INLINE bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Nullable lane,
                                             lrd_shard *shard, bool used) LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.

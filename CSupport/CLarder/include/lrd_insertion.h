@@ -7,9 +7,10 @@
  *   lrd_insertion_finish()    stores or refuses, and unlocks; or lrd_insertion_abandon()
  *   the caller ends the insertion's `garbage` (lrd_garbage.h)
  *
- * UNFIT means that the cache was given lifetimes after the entry's slot was taken, and that this
- * has no room for a deadline. The shard is unlocked. The caller moves the pair into a slot that
- * has, from lrd_slot_take_timed(), describes that, and starts over with lrd_insertion_begin().
+ * UNFIT means that the slot has no room for a deadline: the cache was given lifetimes after it was
+ * taken. The shard is unlocked. The caller moves the pair into another slot, from
+ * lrd_slot_take_timed(), describes that by lrd_entry_describe_again(), and starts over with
+ * lrd_insertion_begin().
  *
  * AGAIN means that the insertion had to unlock: to allocate, to take room from another shard or
  * look there for what has expired, or after many victims.

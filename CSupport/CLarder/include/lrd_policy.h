@@ -44,8 +44,8 @@ typedef struct lrd_policy {
   size_t state_bytes;  // of `state` in each order; cleared when it is made
 
   /// Makes what the shards of one cache share, without a lock; false without memory. Has its own
-  /// lock or none; `limits` are those of the whole cache. With 0 shards there is one, and as one
-  /// thread has the cache for itself no lock is taken. NULL: nothing is shared.
+  /// lock or none; `limits` are those of the whole cache. 0 shards: there is one, which one thread
+  /// uses, so no lock is taken. NULL: nothing is shared.
   bool (*_Nullable create)(void *_Nullable *_Nonnull shared, lrd_amount limits, uint32_t shards);
   void (*_Nullable destroy)(void *_Nullable shared);
   /// Memory that is shared now. Called without a lock at any time.
@@ -94,8 +94,8 @@ typedef struct lrd_policy {
   void (*_Nullable renew)(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
   /// Begins to load what inserting a key with these upper 48 bits of the hash into a full shard,
-  /// and the eviction for it, will touch of the order and the history, so that cache misses overlap.
-  /// Changes nothing. NULL: what an eviction itself begins to load is enough.
+  /// and the eviction for it, will touch of the order and the history, so that cache misses
+  /// overlap. Changes nothing. NULL: what an eviction itself begins to load is enough.
   void (*_Nullable prefetch)(const lrd_order *order, lrd_pool *pool, uint64_t hash48);
 
   /// Unlinks some entry of a taken order and returns its slot id, LRD_NIL when none is left.

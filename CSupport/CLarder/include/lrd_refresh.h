@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_refresh.h — when the value of an entry is to be made anew while it still serves, for the
- * layer above. Caches that ask for it keep these words in their entries, where that layer says.
+/* lrd_refresh.h — when a value is to be refreshed: the layer above makes a new one while the old
+ * one still serves. Caches that refresh keep two words in each entry, where that layer says.
  *
  *   at      the tick from which the value is old
- *   time    the ticks that it took to make the value; only where the layer above says so
+ *   time    the ticks that it took to make the value; only if the layer above wants that
  *
- * A hit *claims* the making anew: of all that find a word due, one succeeds. `at` is then later by
- * some time, so that the next one can claim if nothing has come of it. `time` can be claimed once.
+ * Many hits may find that a value is old. One of them *claims* the refresh, and moves `at` to a
+ * later tick. If nothing has come of the refresh by then, another hit can claim it. `time` can be
+ * claimed once.
  *
  * GUARD: written before the entry is published, then by hits, who hold it by a hazard, and under
  * the shard's lock. All relaxed: the words order nothing but claims. */

@@ -10,7 +10,7 @@
  *   I5  Every entry in a main bucket has hints of its references; their upper bits may be wrong.
  *   I6  With fewer entries than `at_ease`, the table does not move, is not full, and needs no
  *       successor; no flight is under way, and no entry can expire.
- *   I7  `flying` says whether `flights` is not 0, and no more flights are under way than ever began.
+ *   I7  `flying` says whether `flights` is not 0. No more flights are under way than ever began.
  *   I8  The wheel of a timer has the linked entries that are timed, and no others. Where entries
  *       can expire, all are.
  * LOCKING

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_shortway.h — the insertion of an absent key, as a straight line of code.
  *
- * The short way is that of most insertions: no entry has the key's hash, the table lacks no
- * memory, no flight is under way, nothing has expired, and there is room, or nothing but the count
- * is short, nobody watches evictions, and the limbo has nothing to do. Keys need no comparison
- * then, and what is evicted can be retired at once. A lifetime counts from the time of the lane
- * there, which may be two milliseconds late, unless it is so short that this matters. */
+ * Most insertions go this way. It needs that
+ *   no entry has the key's hash: then no keys need be compared
+ *   the table lacks no memory, no flight is under way, and nothing has expired
+ *   there is room; or only the count is short, nobody observes, and the limbo is due for nothing
+ *
+ * IN ORDER, under the shard's lock:
+ *   finds that no entry has the hash
+ *   reserves room, or evicts one entry, whose room the new one takes over
+ *   retires that: to the limbo, which may give an older entry for it; or it is free at once, if no
+ *   other thread uses caches
+ *   enters the new entry into the policy's order, the wheel if it can expire, and the table
+ * Then unlocks. The caller destroys the entry that is free.
+ *
+ * A lifetime counts from the time of the lane, which may be two milliseconds late. Insertions with
+ * lifetimes for which that matters go the long way. */
 #pragma once
 
 #include "lrd_insertion.h"

@@ -6,9 +6,9 @@
  *   lrd_entry_describe_timed()          instead of lrd_entry_describe()
  *   lrd_insertion_begin(), lrd_insertion_finish()
  *
- * The time that an entry has begins when it is published. In caches whose entries can expire an
- * entry described without a lifetime gets that of the cache then. Before the first lifetime is
- * given to a cache that was made without, comes lrd_cache_retrofit(). */
+ * A lifetime begins when its entry is published. An entry that was described without one gets that
+ * of the cache then, if entries of the cache can expire. A cache that was made without lifetimes
+ * needs lrd_cache_retrofit() before it is given the first one. */
 #pragma once
 
 #include "lrd_enter.h"
@@ -26,8 +26,8 @@ void lrd_entry_describe_timed(lrd_entry *entry, uint64_t hash, uint64_t cost, ui
 /// Describes an entry, in a slot with more room, as the one that was UNFIT (lrd_insertion.h).
 void lrd_entry_describe_again(lrd_entry *moved, const lrd_entry *entry, uint64_t hash);
 
-/// When an entry was written and when it expires, for an entry that is to have the same. 0 if it
-/// has no deadline field.
+/// The deadlines of an entry, and when it was written, for another entry that is to have the same.
+/// 0 if the entry cannot expire.
 typedef struct lrd_timing {
   uint64_t word;
   uint64_t hard;

@@ -7,11 +7,11 @@
  *   …
  *   level 7   the last one: 64^7 turns and more
  *
- * A turn is 2^20 ns. An entry lies in the level of the highest six bits in which its turn differs
- * from the wheel's, in the slot that these bits name. So a level's slots lie ahead of the wheel,
- * and all that a level holds comes before all that the next one holds. To move the wheel on is to
- * look for the first slot that is not empty, by one bit for each: a still wheel catches up with ten
- * years in a few steps.
+ * A turn is 2^20 ns. Its number falls into groups of six bits, one for each level. Compare the turn
+ * of an entry with that of the wheel: the highest group that differs gives the level, and its bits
+ * give the slot. So all slots in use lie ahead of the wheel, and what a level holds comes before
+ * what the next one holds. To move on, the wheel looks for the first slot that is not empty, by one
+ * bit for each. So a wheel that stood still for ten years catches up in a few steps.
  *
  * Each call does a bounded number of steps. A step takes an entry out, or moves it down. A slot
  * that the wheel has reached is emptied entry by entry, before anything else.
@@ -55,8 +55,8 @@ void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick);
 /// Sets `recent`.
 void lrd_wheel_find_slot(lrd_wheel *wheel, uint64_t turn);
 
-/// Links an entry by a deadline, and the grace. Returns the tick from which on it is due: when the
-/// turn of its deadline is over.
+/// Links an entry by its deadline and the grace. It is due when the turn of that is over; returns
+/// the tick at which it is.
 LRD_INLINE uint64_t lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id,
                                   uint64_t deadline) {
   uint64_t turn = (deadline + wheel->grace) >> LRD_TURN_SHIFT;

@@ -47,8 +47,8 @@ void lrd_entry_describe_as(lrd_cache *cache, lrd_entry *entry, uint64_t hash, ui
     if (pool->hard > 0 || lrd_pool_is_wide(pool, entry->prev)) {
       LRD_STORE(lrd_entry_hard_field(pool, entry), timing.hard);
     } else {
-      // The slot was taken before the cache was given room for both. The entry is UNFIT, then. Where
-      // it moves to it gets a soft word again: to be stored counts as a use.
+      // The slot was taken before the cache was given room for both. The entry is UNFIT, then.
+      // Where it moves to it gets a soft word again: to be stored counts as a use.
       word = timing.hard;
     }
   }

@@ -10,22 +10,22 @@
 
 const lrd_expert *lrdt_expert(uint32_t number);
 
-/// Makes a cache of the adaptive policy follow one expert for good: its advisor's lock stays taken,
-/// so that no shadow is made or asked. It takes what is missed for loaded.
+/// Makes a cache of the adaptive policy follow one expert for good. The advisor's lock stays taken,
+/// so nobody makes or asks shadows. The advisor believes that what lookups miss will be loaded.
 void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
 
-/// What an advisor with shadows of `capacity` (256 at least, for as many entries) turns to from
-/// `current` when the shadows have missed so often.
+/// The expert that an advisor turns to. Before, it followed `current`, and each shadow has missed so
+/// often. The shadows hold `capacity` entries, at least 256, as many as the cache.
 uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses);
 
-/// The misses that expert `number` is charged with after the cache, which follows `current`, has
-/// missed a key that all shadows hold.
+/// A cache that follows expert `current` misses a key that all shadows hold. The misses that expert
+/// `number` is charged with for that.
 double lrdt_miss_of_held(uint32_t current, uint32_t number);
 
 /// The expert that a cache of the adaptive policy follows now.
 uint32_t lrdt_current_expert(lrd_cache *cache);
 
-/// The buckets of ghosts that its shards have. No other thread may use it.
+/// How many buckets of ghosts the cache has, in all shards. No other thread may use the cache.
 uint64_t lrdt_ghost_buckets(lrd_cache *cache);
 
 #pragma clang assume_nonnull end
