@@ -10,13 +10,20 @@
  *           3 in each shard: tidies the table, scans waiting entries and old tables, destroys what
  *             no reader holds. Before each: makes the pool's reserve page, if the pool wants one
  *
- * A visit only tries the locks of shards, but waits for the one of a shard to which it hands what
- * had expired and an observer has seen. It marks a busy lock, so that the holder asks for a
- * visit when it leaves (lrd_lock.h), and visits the cache again in any case. It leaves alone the
- * limbo of a shard whose writers clean up themselves, and a table that insertions are moving. (A
- * `deinit` that it runs may use caches, as on any other thread.) While readers hold entries, locks
- * are busy or memory is missing, it comes back to a cache ever more rarely, a tenth of a second at
- * most between visits, unless somebody asks. */
+ * WHAT IT TOUCHES
+ *   entries      removes only what has expired; never evicts
+ *   limbo        all of it, but not of a shard whose writers clean up themselves
+ *   tables       moves and shrinks them, but leaves one alone that insertions are moving
+ *   pool         makes the reserve page
+ *   user code    the observer of what has expired, and the `deinit` of what it destroys. They run
+ *                without a lock, and may use caches, as on any other thread
+ *
+ * LOCKS. It only tries the lock of a shard. It marks a busy one, so that the holder asks for a visit
+ * when it leaves (lrd_lock.h), and visits the cache again in any case. For one thing it waits: to
+ * put what had expired into the limbo, once an observer has seen it.
+ *
+ * While readers hold entries, locks are busy or memory is missing, it comes back to a cache ever
+ * more rarely, but after a tenth of a second at the latest, or as soon as somebody asks. */
 #pragma once
 
 /// The thread's body: visits the caches that ask (lrd_request.h). Does not return.
