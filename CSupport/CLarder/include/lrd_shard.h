@@ -128,12 +128,6 @@ static inline bool lrd_entry_is_expired_locked(lrd_shard *shard, const lrd_entry
   return lrd_timer_is_over(entry, limit);
 }
 
-/// The timer, in caches whose entries can expire.
-static inline lrd_timer *_Nullable lrd_shard_timer_locked(lrd_shard *shard)
-    LRD_REQUIRES(shard->lock) {
-  return shard->timer;
-}
-
 /// The same as lrd_shard_admit_locked(), and publishes the entry.
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);

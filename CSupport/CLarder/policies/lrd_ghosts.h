@@ -113,23 +113,19 @@ LRD_INLINE lrd_ghosts_slots lrd_ghosts_living(const lrd_ghosts *ghosts, lrd_ghos
   return slots & (lrd_ghosts_slots)(age <= lrd_ghosts_all(LRD_GHOSTS_OLDEST));
 }
 
-/// Puts a ghost first in its bucket.
-LRD_INLINE void lrd_ghosts_push(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark) {
-  lrd_ghosts_slots slots = lrd_ghosts_living(ghosts, lrd_ghosts_load(bucket));
-  lrd_ghosts_slots first = lrd_ghosts_all(mark | ghosts->epoch);
-  slots = __builtin_shufflevector(first, slots, 0, 8, 9, 10, 11, 12, 13, 14);
-  memcpy(bucket, &slots, sizeof slots);
-}
-
 /// Begins the next epoch.
 void lrd_ghosts_end_epoch(lrd_ghosts *ghosts);
 
-/// Remembers an evicted key, given by its mixed hash.
+/// Remembers an evicted key, given by its mixed hash: its ghost comes first in its bucket.
 LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t mixed, uint64_t weight) {
   if (!ghosts->buckets) return;
   ghosts->filled += weight;
   if (LRD_UNLIKELY(ghosts->filled > ghosts->granule)) lrd_ghosts_end_epoch(ghosts);
-  lrd_ghosts_push(ghosts, lrd_ghosts_bucket(ghosts, mixed), lrd_ghosts_mark(mixed));
+  uint16_t *bucket = lrd_ghosts_bucket(ghosts, mixed);
+  lrd_ghosts_slots slots = lrd_ghosts_living(ghosts, lrd_ghosts_load(bucket));
+  lrd_ghosts_slots first = lrd_ghosts_all(lrd_ghosts_mark(mixed) | ghosts->epoch);
+  slots = __builtin_shufflevector(first, slots, 0, 8, 9, 10, 11, 12, 13, 14);
+  memcpy(bucket, &slots, sizeof slots);
 }
 
 /// lrd_ghosts_recall() for a bucket in which the key may be.
