@@ -110,14 +110,6 @@ typedef struct lrd_policy {
   void (*check)(const lrd_order *order, lrd_pool *pool);
 } lrd_policy;
 
-/// Unlinks the entry to evict next; returns its slot id, LRD_NIL when there is none.
-LRD_INLINE uint32_t lrd_policy_take(const lrd_policy *policy, lrd_order *order, lrd_pool *pool) {
-  if (policy->take) return policy->take(order, pool);
-  uint32_t id = policy->victim(order, pool);
-  if (id != LRD_NIL) policy->remove(order, pool, lrd_pool_entry(pool, id), true);
-  return id;
-}
-
 /// Members of most policies, for plain queues (lrd_order.h): the walks, all that most have in
 /// common, and all but `victim` of those with a single queue.
 #define LRD_POLICY_WALKS_QUEUES                                                                    \

@@ -169,7 +169,7 @@ LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) L
   lrd_shard *shard = &local->shard;
   bool ahead = lrd_shard_is_far_locked(shard);
   if (ahead) lrd_insertion_prefetch_locked(shard, hash);
-  uint32_t id = lrd_policy_take(shard->policy, &shard->order, shard->pool);
+  uint32_t id = lrd_evict_take_locked(shard);
   if (id == LRD_NIL) return false;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
   if (ahead) lrd_evict_prefetch_locked(&local->cache, shard, victim);

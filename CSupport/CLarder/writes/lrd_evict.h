@@ -14,6 +14,15 @@
 
 #define LRD_PASSED_OVER_MOST 16
 
+/// Takes the entry to evict next out of the order; returns its slot id, LRD_NIL when there is none.
+LRD_INLINE uint32_t lrd_evict_take_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  const lrd_policy *policy = shard->policy;
+  if (policy->take) return policy->take(&shard->order, shard->pool);
+  uint32_t id = policy->victim(&shard->order, shard->pool);
+  if (id == LRD_NIL) return id;
+  return policy->remove(&shard->order, shard->pool, lrd_pool_entry(shard->pool, id), true);
+}
+
 /// Begins to load what evicting and destroying the hotter neighbour of a victim will touch: where
 /// victims are neighbours, that of the next one.
 void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *victim)

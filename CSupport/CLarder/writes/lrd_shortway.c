@@ -38,7 +38,7 @@ LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *sh
                                  lrd_entry **freed, lrd_timer *timer) LRD_REQUIRES(shard->lock) {
   bool used = lrd_limbo_waits_locked(&shard->limbo);
   if (!lrd_garbage_is_quiet_locked(cache, lane, shard, used)) return NOT_EVICTED;
-  uint32_t id = lrd_policy_take(shard->policy, &shard->order, shard->pool);
+  uint32_t id = lrd_evict_take_locked(shard);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
   if (shard->ahead) lrd_evict_prefetch_locked(cache, shard, victim);
