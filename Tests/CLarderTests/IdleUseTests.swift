@@ -39,6 +39,8 @@ struct IdleUseTests {
     #expect(abs(core.left(entry) - 10) < 0.001)
   }
 
+  // Not under sanitizers: it steps through single instructions, most of which would be theirs.
+
   /// `given` seconds at first, of which 20 pass. Then a use, and `later` seconds within it.
   @Test(
     "A lifetime given within a use is neither lengthened nor shortened by it",
