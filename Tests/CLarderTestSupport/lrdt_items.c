@@ -53,8 +53,8 @@ static const char *check_under_lock(lrd_shard *shard, const lrdt_item *item, con
   return NULL;
 }
 
-/// Finds the cell that points to the item. If that is another one than before, a reader must be able
-/// to notice it.
+/// Finds the cell that points to the item. If that is another one than before, a reader must be
+/// able to notice it.
 static const char *check_cell(lrd_table *root, lrdt_item *item) {
   lrd_cell cell;
   bool found = lrd_table_find_locked(root, item->entry, item->hash, &cell);

@@ -14,8 +14,8 @@ const lrd_expert *lrdt_expert(uint32_t number);
 /// so nobody makes or asks shadows. The advisor believes that what lookups miss will be loaded.
 void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
 
-/// The expert that an advisor turns to. Before, it followed `current`, and each shadow has missed so
-/// often. The shadows hold `capacity` entries, at least 256, as many as the cache.
+/// The expert that an advisor turns to. Before, it followed `current`, and each shadow has missed
+/// so often. The shadows hold `capacity` entries, at least 256, as many as the cache.
 uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses);
 
 /// A cache that follows expert `current` misses a key that all shadows hold. The misses that expert

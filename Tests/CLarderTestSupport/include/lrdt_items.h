@@ -27,8 +27,8 @@ typedef struct lrdt_item {
 } lrdt_item;
 
 /// Looks all items up, with and without the lock. Each lookup must find exactly the items that are
-/// present. If an item is in another cell than at the last check, the link of its former bucket must
-/// have changed: readers learn of moves by that. NULL, or what is wrong. One thread only.
+/// present. If an item is in another cell than at the last check, the link of its former bucket
+/// must have changed: readers learn of moves by that. NULL, or what is wrong. One thread only.
 const char *_Nullable lrdt_items_check(lrd_cache *cache, lrd_lane *lane, lrdt_item *items,
                                        size_t count);
 
