@@ -133,6 +133,7 @@ larder_status larder_reclaim(larder_cache *cache) {
   lrd_garbage garbage = {0};
   lrd_garbage_reclaim(cache->core, &garbage);
   lrdc_finish(cache, lane, &garbage);
+  lrd_compact(cache->core, lane);
   lrd_garbage_give_back(cache->core);
   return LARDER_OK;
 }

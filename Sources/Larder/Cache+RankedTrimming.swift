@@ -98,11 +98,13 @@ extension Cache {
     var allowance = count
     while !isDone() && allowance > 0 {
       var evicted = 0
+      let moved = lrd_cache_moved(core)
       for listed in list(rank) {
         if isDone() || evicted == allowance { break }
         if evict(listed, rank) { evicted += 1 }
       }
-      if evicted == 0 { return }
+      // What was moved meanwhile must be listed anew.
+      if evicted == 0 && moved == lrd_cache_moved(core) { return }
       allowance -= evicted
     }
   }

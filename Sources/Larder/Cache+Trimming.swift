@@ -93,11 +93,19 @@ extension Cache {
     }
   }
 
-  /// Destroys all removed entries that no reader holds, before it returns, and gives memory that
-  /// nothing lies in back to the system: pages without entries, and what the allocator keeps for
-  /// later, in the whole process.
+  /// Destroys all removed entries that no reader holds, before it returns, and gives memory back to
+  /// the system: what entries do not need, and what the allocator keeps for later, in the whole
+  /// process.
   ///
-  /// Only an entry that another thread is destroying at that very moment may outlive the call.
+  /// If entries lie scattered over many pages, as after a trim, they are moved together first,
+  /// unless less than an eighth of the pages is won. Only what lies in entries moves: the memory of
+  /// objects, arrays and strings, to which they refer, is the allocator's, and goes back as far as
+  /// it can give it; see <doc:GivingWay#Memory-goes-back>. A table that is far too large is
+  /// replaced in the background, soon afterwards.
+  ///
+  /// Only an entry that another thread is destroying at that very moment may outlive the call. Each
+  /// value that is moved has a second reference for a moment, as while it is looked up. With
+  /// ``Options/release`` that is released by its receiver, too.
   ///
   /// With ``Options/secondChances`` the call also forgets evicted objects that have died. To look
   /// at an object it must take a reference, which may be the last one by the time it lets go. So
@@ -106,13 +114,15 @@ extension Cache {
   /// batch is released.
   ///
   /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads, plus O(1) for each of
-  ///   ``Options/secondChances``. The allocator takes up to some milliseconds.
+  ///   ``Options/secondChances``; O(*n*) if entries are moved, 16 under each lock. The allocator
+  ///   takes up to some milliseconds.
   public func reclaim() {
     extras?.secondChance?.clean()
     let lane = lrd_lane_attach(core)
     var garbage = lrd_garbage()
     lrd_garbage_reclaim(core, &garbage)
     finish(&garbage, lane)
+    lrd_compact(core, lane)
     lrd_garbage_give_back(core)
   }
 }

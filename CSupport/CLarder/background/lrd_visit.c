@@ -2,6 +2,7 @@
 #include "lrd_visit.h"
 
 #include "lrd_alloc.h"
+#include "lrd_dense.h"
 #include "lrd_due.h"
 #include "lrd_enter.h"
 #include "lrd_garbage.h"
@@ -190,6 +191,9 @@ static lrd_progress visit(lrd_cache *cache, uint64_t *wait) {
     if (lrd_spare_prepare(&cache->pool)) left = LRD_SOON;
     left = lrd_progress_sooner(left, visit_shard(cache, shard));
   }
+  uint64_t dense_wait;
+  left = lrd_progress_sooner(left, lrd_dense_tend(cache, &dense_wait));
+  if (dense_wait && (!*wait || dense_wait < *wait)) *wait = dense_wait;
   return left;
 }
 

@@ -2,13 +2,14 @@
 /* lrd_visit.h — what the one background thread of the process does when it visits a cache.
  *
  * It finishes the work that calls have left: entries in limbo that no writer came by to destroy,
- * tables half moved or far too large. And it makes in advance what a growing cache will need: the
- * next page of entries and the successor of a large table.
+ * tables half moved or far too large, pages that are nearly empty. And it makes in advance what a
+ * growing cache will need: the next page of entries and the successor of a large table.
  *
  * A VISIT   1 removes some of what has expired (lrd_due.h), unless the clock is moved by hand
  *           2 draws tickets for fresh entries in all shards, and runs one fence
  *           3 in each shard: tidies the table, scans waiting entries and old tables, destroys what
  *             no reader holds. Before each: makes the pool's reserve page, if the pool wants one
+ *           4 moves entries out of sparse pages (lrd_dense.h)
  *
  * WHAT IT TOUCHES
  *   entries      removes only what has expired; never evicts

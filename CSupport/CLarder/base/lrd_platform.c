@@ -123,18 +123,11 @@ void lrd_unpark_one(_Atomic(uint32_t) *word) LRD_NONBLOCKING {
 
 static const size_t huge_page = (size_t)2 << 20;
 
-/// The largest page size of the systems this is built for. Mappings are multiples of it.
-#if defined(__x86_64__)
-static const size_t any_page = (size_t)4 << 10;
-#else
-static const size_t any_page = (size_t)64 << 10;
-#endif
-
 /// The bytes to map for an extent. It ends in a whole huge page if that wastes at most a 16th, and
 /// in small pages otherwise: a huge page is resident as a whole.
 static size_t mapped_bytes(size_t bytes) {
   size_t huge = lrd_round_up(bytes, huge_page);
-  return huge - bytes <= bytes / 16 ? huge : lrd_round_up(bytes, any_page);
+  return huge - bytes <= bytes / 16 ? huge : lrd_round_up(bytes, LRD_SYSTEM_PAGE);
 }
 
 static void *map(size_t length) {
@@ -160,6 +153,23 @@ void *lrd_extent_map(size_t bytes) {
 
 void lrd_extent_unmap(void *address, size_t bytes) {
   munmap(address, mapped_bytes(bytes));
+}
+
+void lrd_extent_thin(void *address, size_t bytes) {
+#if defined(MADV_NOHUGEPAGE)
+  madvise(address, mapped_bytes(bytes), MADV_NOHUGEPAGE);
+#else
+  (void)address;
+  (void)bytes;
+#endif
+}
+
+void lrd_extent_release(void *address, size_t bytes) {
+#if defined(__APPLE__)
+  madvise(address, bytes, MADV_FREE);
+#else
+  madvise(address, bytes, MADV_DONTNEED);
+#endif
 }
 
 static void *run_body(void *body) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lrd_alloc.h"
+#include "lrd_compact.h"
 #include "lrd_flights.h"
 #include "lrd_hash.h"
 #include "lrd_life.h"

@@ -38,13 +38,17 @@
  *   wide            set once, before any shard's timer says so (release, by the shards' locks)
  *   hard            all entries have room for a hard word (lrd_deadline.h); set once (release),
  *                   partner: lrd_cache_has_room()
+ *   compacting      true while a thread moves entries (lrd_compact.h)
+ *   moved           entries ever moved by that; guard: `compacting`, a shard's lock (relaxed)
+ *   retired         what was moved (lrd_pass.h); guard: the same
+ *   density         background thread only
  *   all others      constant after creation, or with guards of their own */
 #pragma once
 
 #include "lrd_answer.h"
 #include "lrd_budget.h"
+#include "lrd_density.h"
 #include "lrd_request.h"
-#include "lrd_shard.h"
 
 #pragma clang assume_nonnull begin
 
@@ -131,6 +135,10 @@ typedef struct lrd_cache {
   _Atomic(uint64_t) barren;
   _Atomic(bool) wide; // entries that are described with a time take `wide` slots (lrd_pool.h)
   _Atomic(bool) hard;
+  _Atomic(bool) compacting;
+  _Atomic(uint64_t) moved;
+  lrd_chain retired;
+  lrd_density density;
 
   _Alignas(LRD_LINE_PAIR) lrd_pool pool;
   lrd_budget budget;
@@ -144,11 +152,10 @@ typedef struct lrd_cache {
   struct lrd_cache *_Nullable *_Nullable link;
 } lrd_cache;
 
-/// The number of shards for a cache whose owner names none: a power of two.
-///
-/// Two writers in one shard wait for each other, which is rare with twice as many shards as
-/// processors. A policy that keeps an exact order gets one shard, and so does a cache without a
-/// count limit: it may stay small, and a small cache misses more in many shards.
+/// The number of shards for a cache whose owner names none: a power of two. Two writers in one
+/// shard wait for each other, which is rare with twice as many shards as processors. A policy that
+/// keeps an exact order gets one shard, and so does a cache without a count limit: it may stay
+/// small, and a small cache misses more in many shards.
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
                                  uint32_t processors);
 

@@ -10,7 +10,9 @@
  * in the policy's order, as (entry, hash). It is applied when it is full, if a trylock gets the
  * shard, and always before its thread changes that shard, so that a single thread sees an exact
  * order. Entries in a batch may be gone. They are followed only if the table confirms, under the
- * lock, that they are linked, or if the shard has unlinked nothing since the batch was empty.
+ * lock, that they are linked, or if the shard has unlinked nothing since the batch was empty. The
+ * hit on one that is gone goes to an entry of the same hash: its copy, if it was moved
+ * (lrd_compact.h), or what has replaced it.
  *
  * MISSES that a policy listens for (lrd_policy.h) wait in the batch as well. No policy takes both
  * hits and misses from it. Each shard gets its own when the thread locks it, or by a trylock when

@@ -20,6 +20,9 @@ typedef struct lrd_page {
   uint32_t fresh;     // from here on they were never used
   uint32_t free;      // free now: used before, or fresh
   uint32_t free_head; // chain of free ones by entry->next
+  bool vacated;       // in no list, and gives no slots out; see lrd_vacancy.h, with what follows
+  bool hollow;        // the system has memory of it back: its free slots are lost
+  size_t released;    // so many bytes
 } lrd_page;
 
 /// How a pool cuts its pages.
@@ -43,6 +46,12 @@ static inline uint32_t lrd_page_slots(lrd_shape shape, size_t bytes) {
 /// system provides its memory now.
 lrd_page *_Nullable lrd_page_create(lrd_shape shape, uint32_t step, size_t mapped,
                                     uint64_t expected, bool prefault);
+
+/// The same for so many entries.
+lrd_page *_Nullable lrd_page_create_for(lrd_shape shape, uint32_t step, uint64_t entries);
+
+/// The bytes of that page: those of the entries, at most LRD_PAGE_BYTES_MOST unless one is larger.
+size_t lrd_page_bytes_for(lrd_shape shape, uint32_t step, uint64_t entries);
 
 /// Frees a page that is in no list.
 void lrd_page_free(lrd_shape shape, lrd_page *page);

@@ -96,6 +96,20 @@ void *_Nullable lrd_extent_map(size_t bytes);
 /// Returns the memory of lrd_extent_map() to the system at once.
 void lrd_extent_unmap(void *address, size_t bytes);
 
+/// The largest page size of the systems this is built for. Mappings are multiples of it.
+#if defined(__x86_64__)
+#define LRD_SYSTEM_PAGE ((size_t)4 << 10)
+#else
+#define LRD_SYSTEM_PAGE ((size_t)64 << 10)
+#endif
+
+/// Advises the system against huge pages in an extent: what is released would come back with them.
+void lrd_extent_thin(void *address, size_t bytes);
+
+/// Returns the memory of whole system pages of such an extent. They stay mapped, and read as zeroes
+/// or as what they were.
+void lrd_extent_release(void *address, size_t bytes);
+
 /// Starts a detached thread, false when the system refuses. It gets no signals but those that it
 /// raises itself: whoever reports crashes must see them.
 bool lrd_thread_spawn(void (*body)(void));

@@ -77,6 +77,10 @@ typedef struct lrd_policy {
   /// bits of `old`; returns the slot id of `old`.
   uint32_t (*replace)(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                       uint32_t id);
+  /// The same for a copy of `old`, which was moved: nothing has been stored, and everything that
+  /// the policy knows stays as it is. NULL: `replace` does no more than that.
+  uint32_t (*_Nullable move)(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                             uint32_t id);
   /// Notes `count` hits, oldest first. Only for LRD_HITS_BATCHED.
   void (*_Nullable access)(lrd_order *order, lrd_pool *pool,
                            lrd_entry *_Nonnull const *_Nonnull entries, uint32_t count);

@@ -22,6 +22,11 @@
  * reserve page, which the background thread makes and touches. Writers that are faster than the
  * thread make their page themselves.
  *
+ * SPARSE POOLS. Entries that leave at random leave pages that are nearly empty, and none that is.
+ * When more than half of all slots are free, and that is worth it, `sparse` says so. Entries are
+ * then moved out of such pages (lrd_compact.h), which are vacated meanwhile (lrd_vacancy.h). Slots
+ * are taken from the page that was the last one to have had none: it is the densest, mostly.
+ *
  * LOCKING
  *   `lock` guards the pages' free lists, the lists of pages with room and the reserve page. It is a
  *   leaf; nothing is allocated or freed under it. Finding an entry by its id needs no lock:
@@ -74,7 +79,15 @@ typedef struct lrd_pool {
   lrd_page *_Nullable with_room[LRD_STEP_MOST]; // by `step` - 1
   lrd_page *_Nullable reserve;
   _Atomic(bool) wants_reserve; // a hint, relaxed
+  _Atomic(bool) sparse;        // the same
+  uint32_t vacated;            // pages that are
+  uint64_t slots;              // of all other pages
+  uint64_t idle;               // and the free ones of these
+  uint64_t left;               // of which the last compaction expected to win nothing
 } lrd_pool;
+
+/// A pool is not sparse while less could be won.
+#define LRD_SPARSE_BYTES ((size_t)1 << 18)
 
 /// Makes an empty pool for such entries. False without memory.
 bool lrd_pool_open(lrd_pool *pool, lrd_layout layout);
@@ -89,6 +102,10 @@ void lrd_pool_close(lrd_pool *pool);
 
 /// Takes up to `wanted` free slots into `ids`; returns how many, 0 without memory. Locks `lock`.
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted);
+
+/// The same for entries that take `step` slots each. Unless it `grows`, only from pages that exist.
+uint32_t lrd_pool_take_of(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32_t wanted,
+                          bool grows);
 
 /// Takes a pair of slots, for an entry with a cost that slots have no room for; or as many as
 /// deadlines take. False without memory. Locks `lock`.
@@ -112,6 +129,25 @@ static inline lrd_shape lrd_pool_shape(const lrd_pool *pool) {
   return (lrd_shape){.header = pool->first_slot - pool->prefix,
                      .stride = pool->stride,
                      .alignment = pool->alignment};
+}
+
+/// The page of a number; NULL if there is none.
+static inline lrd_page *_Nullable lrd_pool_page_locked(const lrd_pool *pool, uint32_t number)
+    LRD_REQUIRES(pool->lock) {
+  char *slots = LRD_LOAD(&pool->directory)->slots[number];
+  return slots ? (lrd_page *)(void *)(slots - pool->first_slot) : NULL;
+}
+
+/// Puts a page with free slots among those that give them out, and takes it out of there.
+void lrd_pool_link_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock);
+void lrd_pool_unlink_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock);
+
+/// Adds a new page with room. Without memory, or with all page numbers in use, frees it: false.
+bool lrd_pool_install(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock);
+
+static inline bool lrd_pool_is_sparse_locked(const lrd_pool *pool) LRD_REQUIRES(pool->lock) {
+  uint64_t used = pool->slots - pool->idle;
+  return pool->idle > used + pool->left && pool->idle * pool->stride >= LRD_SPARSE_BYTES;
 }
 
 /// Takes an empty page out of the pool: the caller frees it.

@@ -71,6 +71,11 @@ static inline bool lrd_request_is_queued(lrd_request *request) {
   return LRD_LOAD(&request->state) & LRD_REQUEST_QUEUED;
 }
 
+/// True when no visit is asked for, under way or to come. A hint.
+static inline bool lrd_request_is_idle(lrd_request *request) {
+  return !LRD_LOAD(&request->state);
+}
+
 /// Asks for a visit; during a visit, for another. The caller holds no lock.
 static inline void lrd_request_visit(lrd_request *request) {
   if (!lrd_request_is_queued(request)) lrd_request_queue(request);

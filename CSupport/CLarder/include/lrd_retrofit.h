@@ -8,10 +8,7 @@
  *   3 the cache gets another number           every lookup that begins from then on looks at
  *                                             deadlines; only if no entry could expire before
  *
- * A copy takes the place of its entry as a replacement does, in the table by one store, and in the
- * order. The entry retires: readers may hold it as long as they like. No observer and no counter
- * hears of that; only the policy may take it for a replacement. Hits that wait in the batches of
- * other threads do not reach the order.
+ * A copy takes the place of its entry in everything (lrd_copy.h).
  *
  * WHY NOBODY MISSES A DEADLINE. A thread finds its lane by the number of the cache, so with another
  * number it finds none, and comes to lrd_lane_attach(), which gives it a lane of the timed kind.

@@ -180,6 +180,11 @@ void lrd_shard_restore_locked(lrd_shard *shard, lrd_entry *entry) LRD_REQUIRES(s
 void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
                               lrd_chain *removed) LRD_REQUIRES(shard->lock);
 
+/// The same for a copy of `old` with the same cost: the policy takes it for no replacement, and the
+/// deadline stays. If only the copy has a field for one, it gets one by the rule.
+void lrd_shard_move_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
+                           lrd_chain *removed) LRD_REQUIRES(shard->lock);
+
 /// Empties order and sums in O(1), after lrd_growth_leave_locked() has given up the tables. The
 /// entries leave as `order`.
 void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) LRD_REQUIRES(shard->lock);
@@ -193,8 +198,7 @@ LRD_INLINE bool lrd_shard_is_far_locked(const lrd_shard *shard) LRD_REQUIRES(sha
   return shard->count >= shard->far;
 }
 
-/// Begins to load the bucket of a hash and its hints, of which there are `references` for each
-/// bucket. Needs no lock.
+/// Begins to load the bucket of a hash and its hints, `references` for each. Needs no lock.
 static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash, uint32_t references) {
   uint64_t buckets = LRD_LOAD(&shard->buckets);
   uintptr_t first = LRD_LOAD(&shard->bucket);
@@ -204,6 +208,10 @@ static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash, uint32_t 
   uintptr_t hints = LRD_LOAD(&shard->hints);
   LRD_PREFETCH((const void *)(hints + index * references * sizeof(lrd_hints)));
 }
+
+/// An entry with this hash, all 64 bits; NULL if there is none.
+lrd_entry *_Nullable lrd_shard_find_hash_locked(lrd_shard *shard, uint64_t hash)
+    LRD_REQUIRES(shard->lock);
 
 /// True when `entry` is linked and its hash has these upper 48 bits. An entry that is not linked is
 /// not touched.

@@ -121,6 +121,10 @@ void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t 
 /// The same for one that goes by the rule, whatever its time says.
 void lrd_timer_add_plain(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 
+/// Takes `from` out of the wheel, and links its copy `to`, in slot `id`, with the same words. If a
+/// hit moves the deadline of `from` at this moment, that may be lost: it then counts as not used.
+void lrd_timer_move(lrd_timer *timer, lrd_pool *pool, lrd_entry *from, lrd_entry *to, uint32_t id);
+
 /// Gives an entry in the wheel another deadline, from now on.
 void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks);
 

@@ -88,8 +88,9 @@ void lrd_cache_release(lrd_cache *cache) {
   lrd_request *request = &cache->request;
   if (atomic_fetch_sub_explicit(&request->references, 1, memory_order_acq_rel) != 1) return;
   lrd_process_remove(cache);
-  // The background thread may have returned entries to a limbo after the cache was closed.
-  lrd_garbage garbage = {0};
+  // The background thread may have returned entries to a limbo after the cache was closed; and
+  // another thread may have moved some, before fork().
+  lrd_garbage garbage = {.free = cache->retired};
   destroy_all(cache, &garbage);
   close_shards(cache);
   lrd_pool_close(&cache->pool);
@@ -163,7 +164,7 @@ void lrd_cache_close(lrd_cache *cache) {
   lrd_garbage garbage = {0};
   lrd_removal_of_all(cache, NULL, &garbage);
   destroy_all(cache, &garbage);
-  // A request that waits for a deadline has a reference.
-  if (lrd_cache_is_timed(cache)) lrd_request_visit(&cache->request);
+  // A request that waits, for a deadline or because the pool is sparse, has a reference.
+  if (!lrd_request_is_idle(&cache->request)) lrd_request_visit(&cache->request);
   lrd_cache_release(cache);
 }

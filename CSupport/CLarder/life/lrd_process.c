@@ -84,6 +84,8 @@ static void reset_caches(void) {
       if (shard->timer) shard->timer->wake = LRD_FOREVER;
     }
     LRD_STORE(&cache->rule_changes, false);
+    LRD_STORE(&cache->compacting, false);
+    cache->density = (lrd_density){0};
     lrd_outcall_reset(cache);
     LRD_STORE(&cache->request.state, 0);
     if (LRD_LOAD(&cache->closed)) continue;

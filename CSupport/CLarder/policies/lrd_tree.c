@@ -173,6 +173,24 @@ uint32_t lrd_tree_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   return id;
 }
 
+uint32_t lrd_tree_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                       uint32_t id) {
+  lrd_list *ends = &order->queue[0].list;
+  const lrd_tree_node *node = lrd_tree_node_of(pool, old);
+  uint32_t old_id = id_of(order, pool, old);
+  *link_to(order, pool, node->parent, old_id) = id;
+  set_parent(pool, old->prev, id);
+  set_parent(pool, old->next, id);
+  if (ends->tail == old_id) ends->tail = id;
+  if (ends->head == old_id) ends->head = id;
+  entry->prev = old->prev;
+  entry->next = old->next;
+  entry->queue = 0;
+  lrd_entry_set_bits(entry, lrd_entry_bits(old));
+  *lrd_tree_node_of(pool, entry) = *node;
+  return old_id;
+}
+
 uint32_t lrd_tree_drain(lrd_order *order, lrd_pool *pool) {
   uint32_t id = order->hand;
   if (id == LRD_NIL) return LRD_NIL;

@@ -36,6 +36,11 @@ void lrd_tree_add(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t i
 /// Unlinks an entry; returns its slot id.
 uint32_t lrd_tree_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 
+/// Links the entry in slot `id` in the place of `old`, with its key and bits; returns the slot id
+/// of `old`: `move` of lrd_policy.
+uint32_t lrd_tree_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                       uint32_t id);
+
 /* The functions of lrd_policy for policies that order entries by a key. The smallest is coldest. */
 uint32_t lrd_tree_drain(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_tree_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
@@ -43,7 +48,8 @@ uint32_t lrd_tree_hotter(const lrd_order *order, lrd_pool *pool, lrd_entry *entr
 void lrd_tree_check(const lrd_order *order, lrd_pool *pool);
 
 #define LRD_POLICY_OF_TREE                                                                         \
-  .drain = lrd_tree_drain, .hottest = lrd_queues_hottest, .coldest = lrd_queues_coldest,           \
-  .colder = lrd_tree_colder, .hotter = lrd_tree_hotter, .check = lrd_tree_check
+  .move = lrd_tree_move, .drain = lrd_tree_drain, .hottest = lrd_queues_hottest,                   \
+  .coldest = lrd_queues_coldest, .colder = lrd_tree_colder, .hotter = lrd_tree_hotter,             \
+  .check = lrd_tree_check
 
 #pragma clang assume_nonnull end

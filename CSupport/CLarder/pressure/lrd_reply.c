@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_reply.h"
 
+#include "lrd_compact.h"
 #include "lrd_relief.h"
 #include "lrd_trim.h"
 
@@ -21,7 +22,10 @@ static bool act(lrd_cache *cache, int cause, lrd_action action) {
   uint64_t allowance = relief.allowance;
   lrd_relief_run(cache, lrd_lane_if_any(cache), &relief);
   bool evicted = relief.allowance < allowance;
-  if (evicted) lrd_relief_settle(cache);
+  if (evicted) {
+    lrd_relief_settle(cache);
+    lrd_compact(cache, lrd_lane_if_any(cache));
+  }
   lrd_amount left = present(cache);
   lrd_lock_acquire(&cache->admin);
   // Ignored or ended meanwhile: no cap may come after that.

@@ -20,9 +20,8 @@ void lrd_lanes_open(lrd_cache *cache) {
 
 void lrd_lanes_close(lrd_cache *cache) {
   lrd_lanes *lanes = LRD_LOAD(&cache->lanes);
-  for (uint32_t i = 0; i < lanes->capacity; i++) {
+  for (uint32_t i = 0; i < lanes->capacity; i++)
     lrd_free(LRD_LOAD(&lanes->lane[i]), sizeof(lrd_lane), _Alignof(lrd_lane));
-  }
   while (lanes && lanes != &no_lanes) {
     lrd_lanes *smaller = lanes->smaller;
     lrd_free(lanes, lanes_bytes(lanes->capacity), _Alignof(lrd_lanes));
@@ -167,7 +166,8 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
     uint64_t hash = lane->touched_hash[i];
     if (LRD_UNLIKELY(lrd_cache_shard(cache, hash) != shard)) {
       keep(lane, i, kept++);
-    } else if (sound || lrd_table_find_locked(root, entry, hash, &cell)) {
+    } else if (sound || lrd_table_find_locked(root, entry, hash, &cell) ||
+               (entry = lrd_shard_find_hash_locked(shard, hash))) {
       linked[hits++] = entry;
     }
   }
@@ -241,8 +241,10 @@ bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane) {
 
 void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane) {
   uint32_t given[LRD_FREE_SLOTS / 2];
-  for (uint32_t i = 0; i < LRD_FREE_SLOTS / 2; i++) {
+  for (uint32_t i = 0; i < LRD_FREE_SLOTS / 2; i++)
     given[i] = lane->free[(lane->first_free + --lane->free_count) % LRD_FREE_SLOTS];
-  }
   lrd_pool_give(&cache->pool, given, LRD_FREE_SLOTS / 2);
+  // Somebody must look whether it stays so.
+  bool asks = LRD_LOAD(&cache->pool.sparse) && lrd_request_is_idle(&cache->request);
+  if (LRD_UNLIKELY(asks) && !lrd_request_is_unheard()) lrd_request_visit(&cache->request);
 }

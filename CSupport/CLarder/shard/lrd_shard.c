@@ -74,6 +74,17 @@ void lrd_shard_restore_locked(lrd_shard *shard, lrd_entry *entry) {
   shard->policy->insert(&shard->order, shard->pool, entry, entry->prev);
 }
 
+/// Publishes `entry` where `old` is in the table, and unlinks that.
+LRD_INLINE void succeed_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
+                               lrd_chain *removed) LRD_REQUIRES(shard->lock) {
+  shard->unlinked++;
+  old->state = LRD_REMOVED_REPLACED;
+  lrd_chain_add(removed, old);
+  bool found = lrd_table_replace_locked(lrd_shard_root_locked(shard), old, entry, hash);
+  LRD_ASSERT(found);
+  (void)found;
+}
+
 void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
                               lrd_chain *removed) {
   uint32_t id = entry->prev;
@@ -88,12 +99,27 @@ void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry
     lrd_shard_drop_fields_locked(shard, old);
     if (entry->fields & LRD_IS_TIMED) lrd_timer_add(shard->timer, shard->pool, entry, id);
   }
-  shard->unlinked++;
-  old->state = LRD_REMOVED_REPLACED;
-  lrd_chain_add(removed, old);
-  bool found = lrd_table_replace_locked(lrd_shard_root_locked(shard), old, entry, hash);
-  LRD_ASSERT(found);
-  (void)found;
+  succeed_locked(shard, old, entry, hash, removed);
+}
+
+void lrd_shard_move_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
+                           lrd_chain *removed) {
+  const lrd_policy *policy = shard->policy;
+  uint32_t id = entry->prev;
+  entry->state = LRD_ENTRY_LINKED;
+  old->prev =
+      (policy->move ? policy->move : policy->replace)(&shard->order, shard->pool, old, entry, id);
+  if (old->fields & LRD_IS_TIMED) {
+    lrd_timer_move(shard->timer, shard->pool, old, entry, id);
+  } else if (entry->fields & LRD_IS_TIMED) {
+    lrd_timer_add(shard->timer, shard->pool, entry, id);
+  }
+  succeed_locked(shard, old, entry, hash, removed);
+}
+
+lrd_entry *lrd_shard_find_hash_locked(lrd_shard *shard, uint64_t hash) {
+  lrd_matches matches = lrd_shard_matches_locked(shard, hash);
+  return lrd_matches_next_locked(&matches);
 }
 
 void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) {

@@ -71,6 +71,15 @@ static uint64_t life_of(const lrd_rule *rule, const lrd_entry *entry) {
   return lrd_spread(rule->after_write, rule->jitter, lrd_entry_hash48(entry));
 }
 
+/// Sets the word that counts, and links the entry.
+LRD_INLINE void link(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id,
+                     uint64_t word) {
+  // Release, partner: the acquire load of hits that move the word.
+  atomic_store_explicit(&lrd_entry_time(entry)->word, word, memory_order_release);
+  uint64_t due = lrd_wheel_add(&timer->wheel, pool, entry, id, lrd_word_deadline(word));
+  if (due < timer->first) timer->first = due;
+}
+
 /// Sets the words: that of the hard deadline, and what is left of it if the entry was used last at
 /// `accessed`. Links the entry.
 LRD_INLINE void set(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id, uint64_t hard,
@@ -82,10 +91,7 @@ LRD_INLINE void set(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t
     if (idle < LRD_FOREVER && soft < hard) word = soft;
     LRD_STORE(lrd_entry_hard_field(pool, entry), hard);
   }
-  // Release, partner: the acquire load of hits that move the word.
-  atomic_store_explicit(&lrd_entry_time(entry)->word, word, memory_order_release);
-  uint64_t due = lrd_wheel_add(&timer->wheel, pool, entry, id, lrd_word_deadline(word));
-  if (due < timer->first) timer->first = due;
+  link(timer, pool, entry, id, word);
 }
 
 void lrd_timer_add_plain(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
@@ -109,6 +115,15 @@ void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t 
     return;
   }
   set(timer, pool, entry, id, hard, timer->now);
+}
+
+void lrd_timer_move(lrd_timer *timer, lrd_pool *pool, lrd_entry *from, lrd_entry *to, uint32_t id) {
+  uint64_t word = LRD_LOAD(&lrd_entry_time(from)->word);
+  if (lrd_word_is_soft(word)) {
+    LRD_STORE(lrd_entry_hard_field(pool, to), LRD_LOAD(lrd_entry_hard_field(pool, from)));
+  }
+  lrd_wheel_remove(&timer->wheel, pool, from);
+  link(timer, pool, to, id, word);
 }
 
 void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks) {

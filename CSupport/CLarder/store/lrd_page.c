@@ -33,9 +33,7 @@ static size_t next_bytes(lrd_shape shape, uint32_t step, size_t mapped, uint64_t
   return bytes < least ? least : bytes;
 }
 
-lrd_page *lrd_page_create(lrd_shape shape, uint32_t step, size_t mapped, uint64_t expected,
-                          bool prefault) {
-  size_t bytes = next_bytes(shape, step, mapped, expected);
+static lrd_page *create(lrd_shape shape, uint32_t step, size_t bytes, bool prefault) {
   size_t alignment = lrd_page_alignment(shape.alignment);
   lrd_page *page = lrd_alloc(bytes, alignment);
   if (!page) return NULL;
@@ -51,4 +49,21 @@ lrd_page *lrd_page_create(lrd_shape shape, uint32_t step, size_t mapped, uint64_
   page->slots = page->free = lrd_page_slots(shape, bytes) / step;
   page->free_head = LRD_NIL;
   return page;
+}
+
+lrd_page *lrd_page_create(lrd_shape shape, uint32_t step, size_t mapped, uint64_t expected,
+                          bool prefault) {
+  return create(shape, step, next_bytes(shape, step, mapped, expected), prefault);
+}
+
+size_t lrd_page_bytes_for(lrd_shape shape, uint32_t step, uint64_t entries) {
+  size_t each = step * shape.stride, most = LRD_PAGE_BYTES_MOST;
+  size_t bytes = entries > most / each ? most : shape.header + (size_t)entries * each;
+  bytes = lrd_round_up(bytes, smallest_page);
+  if (bytes > most) bytes = most;
+  return bytes < shape.header + each ? shape.header + each : bytes;
+}
+
+lrd_page *lrd_page_create_for(lrd_shape shape, uint32_t step, uint64_t entries) {
+  return create(shape, step, lrd_page_bytes_for(shape, step, entries), false);
 }

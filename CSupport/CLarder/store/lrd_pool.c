@@ -47,7 +47,7 @@ void lrd_pool_close(lrd_pool *pool) {
   lrd_directory_destroy_all(directory);
 }
 
-static void link_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock) {
+void lrd_pool_link_page_locked(lrd_pool *pool, lrd_page *page) {
   lrd_page **first = &pool->with_room[page->step - 1];
   page->next = *first;
   page->link = first;
@@ -55,7 +55,8 @@ static void link_page_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->
   *first = page;
 }
 
-static void unlink_page(lrd_page *page) {
+void lrd_pool_unlink_page_locked(lrd_pool *pool, lrd_page *page) {
+  (void)pool;
   *page->link = page->next;
   if (page->next) page->next->link = page->link;
 }
@@ -86,13 +87,13 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32
     for (; taken < wanted && fresh; fresh--, id += step) ids[taken++] = id;
     page->fresh = page->slots - fresh;
     page->free -= taken - before;
-    if (!page->free) unlink_page(page);
+    pool->idle -= (taken - before) * step;
+    if (!page->free) lrd_pool_unlink_page_locked(pool, page);
   }
   return taken;
 }
 
-/// Adds a page with room. Without memory, or with all page numbers in use, frees it: false.
-static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock) {
+bool lrd_pool_install(lrd_pool *pool, lrd_page *page) {
   lrd_directory *grown = NULL;
   bool added = false;
   for (;;) {
@@ -108,8 +109,10 @@ static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock
       page->number = number;
       LRD_LOAD(&pool->directory)->slots[number] = (char *)page + pool->first_slot;
       pool->mapped += page->bytes;
+      pool->slots += (uint64_t)page->slots * page->step;
+      pool->idle += (uint64_t)page->slots * page->step;
       pool->empty_pages += page->step == 1;
-      link_page_locked(pool, page);
+      lrd_pool_link_page_locked(pool, page);
     }
     lrd_lock_release(&pool->lock);
     if (added || !numbered) break;
@@ -122,30 +125,33 @@ static bool install_page(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock
   return added;
 }
 
-static uint32_t take(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32_t wanted) {
+uint32_t lrd_pool_take_of(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32_t wanted,
+                          bool grows) {
   for (;;) {
     lrd_lock_acquire(&pool->lock);
     uint32_t taken = take_locked(pool, step, ids, wanted);
+    // What is moved into a new page makes no pool grow.
+    if (!grows) LRD_STORE(&pool->wants_reserve, false);
     size_t mapped = pool->mapped;
-    lrd_page *page = taken || step > 1 ? NULL : pool->reserve;
+    lrd_page *page = taken || step > 1 || !grows ? NULL : pool->reserve;
     if (page) pool->reserve = NULL;
     lrd_lock_release(&pool->lock);
-    if (taken) return taken;
+    if (taken || !grows) return taken;
     if (!page)
       page = lrd_page_create(lrd_pool_shape(pool), step, mapped, LRD_LOAD(&pool->expected), false);
-    if (!page || !install_page(pool, page)) return 0;
+    if (!page || !lrd_pool_install(pool, page)) return 0;
   }
 }
 
 uint32_t lrd_pool_take(lrd_pool *pool, uint32_t *ids, uint32_t wanted) {
-  return take(pool, 1, ids, wanted);
+  return lrd_pool_take_of(pool, 1, ids, wanted, true);
 }
 bool lrd_pool_take_pair(lrd_pool *pool, uint32_t *id) {
-  return take(pool, 2, id, 1);
+  return lrd_pool_take_of(pool, 2, id, 1, true);
 }
 
 bool lrd_pool_take_wide(lrd_pool *pool, uint32_t *id) {
-  return take(pool, pool->wide, id, 1);
+  return lrd_pool_take_of(pool, pool->wide, id, 1, true);
 }
 
 bool lrd_pool_is_wide(lrd_pool *pool, uint32_t id) {
@@ -154,10 +160,16 @@ bool lrd_pool_is_wide(lrd_pool *pool, uint32_t id) {
 }
 
 void lrd_pool_remove_page_locked(lrd_pool *pool, lrd_page *page) {
-  unlink_page(page);
+  if (page->vacated) {
+    pool->vacated--;
+  } else {
+    lrd_pool_unlink_page_locked(pool, page);
+    pool->slots -= (uint64_t)page->slots * page->step;
+    pool->idle -= (uint64_t)page->slots * page->step;
+  }
   LRD_LOAD(&pool->directory)->slots[page->number] = NULL;
   pool->holes++;
-  pool->mapped -= page->bytes;
+  pool->mapped -= page->bytes - page->released;
 }
 
 /// Puts one slot back. Returns its page if that is empty now and must be freed.
@@ -171,9 +183,13 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
   LRD_POISON((char *)entry - before, before);
   LRD_POISON(entry + 1, pool->stride - pool->prefix - sizeof *entry);
   page->free_head = id;
-  if (page->free++ == 0) link_page_locked(pool, page);
+  bool full = page->free++ == 0;
+  if (!page->vacated) {
+    if (full) lrd_pool_link_page_locked(pool, page);
+    pool->idle += page->step;
+  }
   if (page->free < page->slots) return NULL;
-  if (page->step == 1 && pool->empty_pages == 0 && !pool->reserve) {
+  if (page->step == 1 && pool->empty_pages == 0 && !pool->reserve && !page->vacated) {
     pool->empty_pages = 1;
     return NULL;
   }
@@ -190,6 +206,7 @@ void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count) {
     page->next = emptied;
     emptied = page;
   }
+  LRD_STORE(&pool->sparse, lrd_pool_is_sparse_locked(pool));
   lrd_lock_release(&pool->lock);
   for (lrd_page *next; emptied; emptied = next) {
     next = emptied->next;

@@ -2,6 +2,7 @@
 #include "lrd_retrofit.h"
 
 #include "lrd_alloc.h"
+#include "lrd_copy.h"
 #include "lrd_growth.h"
 #include "lrd_sweep.h"
 
@@ -70,27 +71,6 @@ static bool has_room_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry 
   return lrd_pool_is_wide(&cache->pool, lrd_wheel_id(&shard->timer->wheel, &cache->pool, entry));
 }
 
-/// Puts a copy with such room in the place of an entry that has none.
-static void copy_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, lrd_entry *copy,
-                        lrd_chain *replaced) LRD_REQUIRES(shard->lock) {
-  uint64_t hash = lrd_entry_hash48(entry);
-  lrd_cell cell;
-  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), entry, hash, &cell);
-  LRD_ASSERT(found);
-  (void)found;
-  // The entry has the upper bits of its hash, and its cell the others.
-  hash |= LRD_LOAD(cell.cell) >> LRD_ADDRESS_BITS;
-  cache->hooks.copy(cache->hooks.context, copy, entry);
-  lrd_entry_describe(copy, hash, lrd_entry_cost(entry));
-  if (entry->fields & LRD_IS_TIMED) {
-    lrd_timing timing = lrd_entry_timing(cache, entry);
-    lrd_entry_describe_as(cache, copy, hash, lrd_entry_cost(entry), timing);
-  } else {
-    lrd_entry_add_time(copy);
-  }
-  lrd_shard_replace_locked(shard, entry, copy, hash, replaced);
-}
-
 /// Step 2 for one slice of a shard. The slice has a slot for each of its entries.
 static void copy_some(lrd_cache *cache, lrd_shard *shard, lrd_sweep *sweep, slice *slice) {
   lrd_garbage garbage = {0};
@@ -101,7 +81,8 @@ static void copy_some(lrd_cache *cache, lrd_shard *shard, lrd_sweep *sweep, slic
   for (size_t i = 0; i < count; i++) {
     lrd_entry *entry = slice->entries[i];
     if (has_room_locked(cache, shard, entry)) continue;
-    copy_locked(cache, shard, entry, slice->slots[--slice->taken], &replaced);
+    lrd_entry *copy = slice->slots[--slice->taken];
+    lrd_copy_in_place_locked(cache, shard, entry, copy, true, &replaced);
   }
   if (sweep->done) shard->timer->hard = true;
   if (replaced.head) lrd_garbage_add_unseen_locked(cache, shard, &garbage, &replaced);

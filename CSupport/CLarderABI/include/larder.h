@@ -458,8 +458,8 @@ LARDER_API larder_status larder_iterate(larder_cache *cache, int32_t order,
                                         void *context);
 
 /* Releases, before it returns, every value that has left the cache and is not being read, and gives
- * memory that nothing lies in back to the system: pages without entries, and what the process's
- * allocator keeps for later. */
+ * memory back to the system: what entries do not need, once they have been moved together, and what
+ * the process's allocator keeps for later. Blocks that keys and values lie in do not move. */
 LARDER_API larder_status larder_reclaim(larder_cache *cache);
 
 /* MEMORY PRESSURE. A cache ignores it until it has a response. The first cache with a response

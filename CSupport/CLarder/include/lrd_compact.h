@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_compact.h — moves entries out of the sparse pages of a pool, and frees these.
+ *
+ *   1 pages are vacated, and there is room elsewhere for what is in them (lrd_vacancy.h)
+ *   2 each shard is swept, a few entries under each lock: a copy takes the place of an entry that
+ *     lies in a vacated page (lrd_copy.h), and the entry retires
+ *   3 what no reader holds is destroyed; its slots go back, and pages that have become empty are
+ *     freed. Of the others, what is free goes back to the system
+ *
+ * WHO AND WHEN. reclaim(), and an answer to memory pressure, do it as a whole when at least an
+ * eighth of the pool is won. The background thread does it, some slices a visit (lrd_dense.h), when
+ * more than half of all slots are free, and have been so for a while.
+ *
+ * WHAT IS NOT MOVED. Objects that the allocator has made, to which values refer: only what lies in
+ * entries moves. An entry that is lent: code that looks at it finds it where it was. Such loans
+ * have been made under the shard's lock, or are of no concern to those who remember an address;
+ * those made under the lock are seen under it, without a fence. And nothing where hooks.copy is
+ * NULL.
+ *
+ * WHY IT IS BOUNDED. One pass meets each entry at most once, and moves no more than there are. The
+ * slots that it wins are those of entries that have left: as many have left as move, at least. What
+ * it won is not won again, and what it did not win it does not try for again before more has left
+ * (`left` of lrd_pool). So entries that are replaced all the time are not moved all the time.
+ *
+ * WHEN MEMORY IS MISSING nothing is vacated. When others take the room meanwhile, the pass ends:
+ * the entries that it has not come to stay where they are. A pass takes no page beyond that of step
+ * 1.
+ *
+ * CONCURRENCY. `compacting` of lrd_cache is true while a thread does steps 1 and 2: acquire to
+ * take, release to give. No code of users runs meanwhile, so others may wait for it. (What is moved
+ * is destroyed after that.) The pages know themselves that they are vacated. So a pass may be left
+ * off between any two slices, and another thread, or the child of fork(), goes on with it. If
+ * another thread ends what this one has begun, less memory goes back, and nothing else. A pass ends
+ * when it sees `closed`; the caller has a reference to the cache. */
+#pragma once
+
+#include "lrd_lane.h"
+
+#pragma clang assume_nonnull begin
+
+/// Compacts the pool as a whole, if that is worth it. No lock is held. `lane`: that of the calling
+/// thread, whose free slots go back first; NULL if it has none. Destroys what it has moved, by the
+/// hooks.
+void lrd_compact(lrd_cache *cache, lrd_lane *_Nullable lane);
+
+/// Changes when entries are moved: what was remembered of their addresses is then good for nothing.
+static inline uint64_t lrd_cache_moved(const lrd_cache *cache) {
+  return LRD_LOAD(&cache->moved);
+}
+
+#pragma clang assume_nonnull end

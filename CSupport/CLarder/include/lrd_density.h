@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_density.h — how far the background thread is with a pool that is sparse (lrd_dense.h).
+ *
+ * Guard: that thread, and the only one in the child of fork(). */
+#pragma once
+
+#include "lrd_sweep.h"
+
+#pragma clang assume_nonnull begin
+
+typedef struct lrd_density {
+  uint64_t since; // when the pool was first seen to be as sparse as this; 0: it is not
+  uint64_t used;  // slots in use then
+  bool moves;     // a pass has begun, and `sweep` of `shard` is its next slice
+  int passes;     // that have come to their end
+  uint64_t moved; // by the pass
+  uint32_t shard;
+  lrd_sweep sweep;
+} lrd_density;
+
+#pragma clang assume_nonnull end

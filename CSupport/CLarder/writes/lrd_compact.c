@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_compact.h"
+
+#include "lrd_pass.h"
+#include "lrd_spare.h"
+
+/// What is less is not worth it, and neither is less than a part of the pool.
+static const size_t least_bytes = (size_t)64 << 10;
+
+enum {
+  least_part = 8,  // of the pool that is won, or it is not worth it
+  passes_most = 4, // others store entries in slots of vacated pages that they had at hand
+};
+
+/// Moves everything once, and gives `compacting` back. False if nothing was moved, or not all was.
+static bool run(lrd_cache *cache) {
+  lrd_pass pass;
+  lrd_pass_result result = LRD_PASS_DONE;
+  if (!lrd_pass_begin(&pass, cache)) {
+    lrd_pass_give(cache);
+    return false;
+  }
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    lrd_sweep sweep = {.room = LRD_MOVES_PER_LOCK};
+    do {
+      result = lrd_pass_slice(&pass, shard, &sweep, false);
+    } while (result == LRD_PASS_MORE);
+    if (result == LRD_PASS_OVER) break;
+  }
+  return lrd_pass_end(&pass) && result == LRD_PASS_DONE;
+}
+
+/// Gives all free slots of the calling thread's lane to the pool.
+static void give_free_slots(lrd_cache *cache, lrd_lane *lane) {
+  for (; lane->free_count; lane->free_count--) {
+    lrd_pool_give(&cache->pool, &lane->free[lane->first_free++ % LRD_FREE_SLOTS], 1);
+  }
+}
+
+void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
+  if (!cache->hooks.copy) return;
+  if (lane) give_free_slots(cache, lane);
+  lrd_pass_take(cache);
+  lrd_spare_drop(&cache->pool);
+  size_t least = lrd_pool_bytes(&cache->pool) / least_part;
+  bool any = lrd_vacancy_make(&cache->pool, least < least_bytes ? least_bytes : least);
+  for (int i = 0; any && i < passes_most; i++) {
+    any = run(cache);
+    lrd_pass_take(cache);
+  }
+  lrd_vacancy_end(&cache->pool);
+  lrd_pass_give(cache);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrd_pass.h"
+
+#include "lrd_alloc.h"
+#include "lrd_copy.h"
+#include "lrd_enter.h"
+#include "lrd_garbage.h"
+#include "lrd_hazards.h"
+#include "lrd_thread.h"
+
+static const uint64_t nap = 200000; // 0.2 ms
+
+/// Entries that one fence and one scan are run for.
+enum { destroyed_most = 512 };
+
+bool lrd_pass_try(lrd_cache *cache) {
+  return !atomic_exchange_explicit(&cache->compacting, true, memory_order_acquire);
+}
+
+void lrd_pass_take(lrd_cache *cache) {
+  static _Atomic(uint32_t) never;
+  while (!lrd_pass_try(cache)) lrd_park(&never, 0, nap);
+}
+
+void lrd_pass_give(lrd_cache *cache) {
+  atomic_store_explicit(&cache->compacting, false, memory_order_release);
+}
+
+bool lrd_pass_begin(lrd_pass *pass, lrd_cache *cache) {
+  *pass = (lrd_pass){.cache = cache};
+  while ((pass->count = lrd_vacancy_list(&cache->pool, pass->vacancies, pass->room)) > pass->room) {
+    lrd_free(pass->vacancies, pass->room * sizeof *pass->vacancies, _Alignof(lrd_vacancy));
+    pass->room = pass->count;
+    pass->vacancies = lrd_alloc(pass->room * sizeof *pass->vacancies, _Alignof(lrd_vacancy));
+    if (!pass->vacancies) pass->room = 0;
+    if (!pass->room) return false;
+  }
+  if (!pass->count)
+    lrd_free(pass->vacancies, pass->room * sizeof *pass->vacancies, _Alignof(lrd_vacancy));
+  return pass->count;
+}
+
+/// Takes some of what was moved out of the cache's chain.
+static lrd_chain take_some(lrd_cache *cache) {
+  lrd_chain some = {0};
+  lrd_shard_enter(cache, NULL, cache->shards);
+  for (int i = 0; i < destroyed_most && cache->retired.head; i++) {
+    lrd_chain_add(&some, lrd_chain_take(&cache->retired, &cache->pool));
+  }
+  lrd_shard_leave(cache, cache->shards);
+  return some;
+}
+
+/// Destroys what no reader holds. What one holds goes to the limbo.
+static void destroy(lrd_cache *cache, lrd_chain *moved) {
+  lrd_scan scan = {.entries = *moved, .unfenced = true};
+  lrd_hazards hazards;
+  lrd_scan_run(&scan, &hazards);
+  lrd_scan_sort(&scan, &hazards, &cache->pool);
+  lrd_garbage garbage = {.free = scan.entries};
+  scan.entries = (lrd_chain){0};
+  if (scan.held.head) {
+    lrd_shard_enter(cache, NULL, cache->shards);
+    lrd_limbo_return_locked(&cache->shards->limbo, &scan, &hazards);
+    lrd_shard_leave(cache, cache->shards);
+    lrd_request_visit(&cache->request);
+  }
+  lrd_hazards_discard(&hazards);
+  lrd_garbage_destroy_free(cache, &garbage);
+}
+
+uint32_t lrd_pass_end(lrd_pass *pass) {
+  lrd_cache *cache = pass->cache;
+  for (int i = 0; i < LRD_STEP_MOST; i++) {
+    lrd_pool_give(&cache->pool, pass->stock.ids[i], pass->stock.count[i]);
+  }
+  lrd_free(pass->vacancies, pass->room * sizeof *pass->vacancies, _Alignof(lrd_vacancy));
+  for (;;) {
+    lrd_chain some = take_some(cache);
+    lrd_pass_give(cache);
+    if (!some.head) return pass->moved;
+    destroy(cache, &some);
+    lrd_pass_take(cache);
+  }
+}
+
+/// Locks a shard, or tries to.
+static bool enter(lrd_shard *shard, bool tries) LRD_TRY_ACQUIRE(true, shard->lock) {
+  if (tries) return lrd_lock_try_or_mark(&shard->lock);
+  lrd_lock_acquire(&shard->lock);
+  return true;
+}
+
+/// Has slots of each size at hand that may be needed. False if there is no room for a size.
+static bool fill_stock(lrd_pass *pass) {
+  bool needed[LRD_STEP_MOST] = {false}, filled = true;
+  for (uint32_t i = 0; i < pass->count; i++) needed[pass->vacancies[i].step - 1] = true;
+  for (uint32_t i = 0; i < LRD_STEP_MOST; i++) {
+    uint32_t *count = &pass->stock.count[i], lacking = LRD_MOVES_PER_LOCK - *count;
+    if (!needed[i] || !lacking) continue;
+    *count +=
+        lrd_pool_take_of(&pass->cache->pool, i + 1, pass->stock.ids[i] + *count, lacking, false);
+    filled &= *count > 0;
+  }
+  return filled;
+}
+
+/// Those of a slice's entries that lie in vacated pages.
+typedef struct found {
+  lrd_entry *_Nullable entries[LRD_MOVES_PER_LOCK];
+  uint32_t step[LRD_MOVES_PER_LOCK];
+  uint32_t count;
+} found;
+
+/// An entry that is lent stays.
+static void drop_lent(void *context, uintptr_t pointer) {
+  found *found = context;
+  for (uint32_t i = 0; i < found->count; i++) {
+    if ((uintptr_t)found->entries[i] == pointer) found->entries[i] = NULL;
+  }
+}
+
+static void move_found_locked(lrd_pass *pass, lrd_shard *shard, found *found, lrd_chain *replaced)
+    LRD_REQUIRES(shard->lock) {
+  if (found->count) lrd_thread_visit_hazards(drop_lent, found);
+  for (uint32_t i = 0; i < found->count; i++) {
+    uint32_t size = found->step[i] - 1, *count = &pass->stock.count[size];
+    if (!found->entries[i] || !*count) continue;
+    lrd_entry *copy = lrd_slot_open(pass->cache, pass->stock.ids[size][--*count]);
+    lrd_copy_in_place_locked(pass->cache, shard, found->entries[i], copy, false, replaced);
+    pass->moved++;
+    LRD_STORE(&pass->cache->moved, LRD_LOAD(&pass->cache->moved) + 1);
+  }
+  found->count = 0;
+}
+
+static void move_locked(lrd_pass *pass, lrd_shard *shard, lrd_entry **entries, size_t count,
+                        lrd_chain *replaced) LRD_REQUIRES(shard->lock) {
+  found found = {.count = 0};
+  for (size_t i = 0; i < count && found.count < LRD_MOVES_PER_LOCK; i++) {
+    const lrd_vacancy *vacancy = lrd_vacancy_of(pass->vacancies, pass->count, entries[i]);
+    if (!vacancy) continue;
+    found.step[found.count] = vacancy->step;
+    found.entries[found.count++] = entries[i];
+  }
+  move_found_locked(pass, shard, &found, replaced);
+}
+
+lrd_pass_result lrd_pass_slice(lrd_pass *pass, lrd_shard *shard, lrd_sweep *sweep, bool tries) {
+  lrd_cache *cache = pass->cache;
+  lrd_entry *few[LRD_MOVES_PER_LOCK], **entries = few;
+  size_t room = sweep->room;
+  lrd_pass_result result = LRD_PASS_BUSY;
+  if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return LRD_PASS_OVER;
+  if (!fill_stock(pass)) return LRD_PASS_OVER;
+  if (room > LRD_MOVES_PER_LOCK) entries = lrd_alloc(room * sizeof *entries, sizeof *entries);
+  if (!entries) return LRD_PASS_OVER;
+  if (enter(shard, tries)) {
+    size_t count = lrd_sweep_next_locked(shard, sweep, entries, room);
+    move_locked(pass, shard, entries, count, &cache->retired);
+    lrd_shard_leave(cache, shard);
+    result = sweep->done ? LRD_PASS_DONE : LRD_PASS_MORE;
+  }
+  if (entries != few) lrd_free(entries, room * sizeof *entries, sizeof *entries);
+  return result;
+}

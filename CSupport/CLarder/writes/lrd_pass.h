@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_pass.h — a pass over a cache that moves entries out of vacated pages, in slices; see
+ * lrd_compact.h.
+ *
+ * WHAT IS MOVED RETIRES HERE, and not in the limbo: writers put what they destroy into slots that
+ * they use again, and would store new entries in the pages that are to be emptied. `retired`
+ * of the cache keeps it until the end, which takes it from there by and by: it runs a fence and a
+ * scan, destroys what no reader holds, and leaves the rest to the limbo. Destructions may run code
+ * of users, which may come to the same place: so `compacting` is not held then. The chain changes
+ * under a shard's lock, so that a child of fork() finds it whole.
+ *
+ * Guard: belongs to the thread that has taken `compacting` of its cache, until the end. */
+#pragma once
+
+#include "lrd_lane.h"
+#include "lrd_limbo.h"
+#include "lrd_sweep.h"
+#include "lrd_vacancy.h"
+
+#pragma clang assume_nonnull begin
+
+/// Entries moved under one lock. With more, writers wait longer; with fewer, all takes longer.
+enum { LRD_MOVES_PER_LOCK = 16 };
+
+/// The slots of each size that a pass has at hand for copies.
+typedef struct lrd_stock {
+  uint32_t ids[LRD_STEP_MOST][LRD_MOVES_PER_LOCK];
+  uint32_t count[LRD_STEP_MOST];
+} lrd_stock;
+
+typedef struct lrd_pass {
+  lrd_cache *cache;
+  lrd_vacancy *_Nullable vacancies;
+  uint32_t count, room; // of these
+  lrd_stock stock;
+  uint32_t moved;
+} lrd_pass;
+
+/// What a slice has come to.
+typedef enum lrd_pass_result {
+  LRD_PASS_MORE, // the sweep goes on
+  LRD_PASS_DONE, // it is done
+  LRD_PASS_BUSY, // the lock was busy: its holder will ask for a visit
+  LRD_PASS_OVER, // there is no room, or no memory, or the cache has closed
+} lrd_pass_result;
+
+/// Takes `compacting`; the first one is false if another thread has it, the second one waits. And
+/// gives it back.
+bool lrd_pass_try(lrd_cache *cache);
+void lrd_pass_take(lrd_cache *cache);
+void lrd_pass_give(lrd_cache *cache);
+
+/// Lists the vacated pages. False without memory, or if there are none: no end then.
+bool lrd_pass_begin(lrd_pass *pass, lrd_cache *cache);
+
+/// Moves what the next slice of a shard has in these. `tries` the lock, or takes it.
+lrd_pass_result lrd_pass_slice(lrd_pass *pass, lrd_shard *shard, lrd_sweep *sweep, bool tries);
+
+/// Gives `compacting` back, and the slots that are left. Destroys what was moved. Returns how many.
+uint32_t lrd_pass_end(lrd_pass *pass);
+
+#pragma clang assume_nonnull end

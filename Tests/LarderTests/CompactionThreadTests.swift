@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Synchronization
+import Testing
+
+/// Entries that are moved while others use them, and by the background thread.
+@Suite("Compaction among threads", .timeLimit(.minutes(20)))
+struct CompactionThreadTests {
+  @Test("The background thread moves what is left when most have gone", arguments: [1, 4])
+  func background(shards: Int) {
+    let cache = Cache<Int, Int>(shards: shards)
+    for key in 0..<Sparse.many { cache[key] = key }
+    let full = Sparse.pool(cache)
+    Sparse.thin(cache, keepingOneIn: 10)
+    // The slots that this thread has at hand lie in all pages, and only the rest of these goes
+    // back.
+    let slots = 64 * 4_096
+    waitUntil(deadline: 60, "the pool is dense") { Sparse.pool(cache) < full / 8 + slots }
+    #expect(Sparse.moved(cache) > cache.count / 2)
+    for key in 0..<Sparse.many { #expect(cache[key] == (key % 10 == 0 ? key : nil)) }
+    cache.checkInvariants()
+    // What is replaced all the time is not moved all the time: only while a pass is under way.
+    var calm = 0
+    for round in 0..<100 where calm < 5 {
+      let moved = Sparse.moved(cache)
+      for key in 0..<Sparse.many where key % 10 == 0 { cache[key] = round }
+      for _ in 0..<200 { sleepBriefly() }
+      calm = Sparse.moved(cache) == moved ? calm + 1 : 0
+    }
+    #expect(calm == 5)
+    // Pages whose slots had been lost are given back in the end.
+    cache.removeAll()
+    cache.reclaim()
+    #expect(Sparse.pool(cache) < 65_536)
+  }
+
+  @Test("What threads that sleep have at hand keeps no page as a whole")
+  func sleepers() {
+    let cache = Cache<Int, Int>(shards: 1)
+    for key in 0..<Sparse.many { cache[key] = key }
+    let full = Sparse.pool(cache)
+    let isOver = Atomic(false)
+    let asleep = Atomic(0)
+    onThreads(4) { thread in
+      if thread == 3 {
+        waitUntil("the others sleep") { asleep.load(ordering: .acquiring) == 3 }
+        cache.reclaim()
+        cache.checkInvariants()
+        let slots = 3 * 33 * 4_096
+        #expect(Sparse.pool(cache) < full / 8 + slots, "\(Sparse.pool(cache)) of \(full)")
+        isOver.store(true, ordering: .releasing)
+      } else {
+        for key in 0..<Sparse.many where key % 10 != 0 && key % 3 == thread {
+          cache.removeValue(forKey: key)
+        }
+        asleep.add(1, ordering: .acquiringAndReleasing)
+        waitUntil("the pool is compact") { isOver.load(ordering: .acquiring) }
+        for key in 0..<1_000 { cache[key + thread * 1_000 + Sparse.many] = key }
+      }
+    }
+    #expect(cache.count == Sparse.many / 10 + 3_000)
+    cache.checkInvariants()
+    cache.removeAll()
+    cache.reclaim()
+  }
+
+  @Test("Readers, borrowers and writers go on meanwhile", arguments: [1, 4], [false, true])
+  func traffic(shards: Int, expires: Bool) {
+    let tracker = LifetimeTracker()
+    let cache = Cache<Int, Tracked>(
+      policy: expires ? .lru : .default, shards: shards,
+      expiration: expires ? .afterAccess(.seconds(1_000)) : .never)
+    let many = Sparse.many / 4
+    for round in 0..<Stress.scaled(20, atLeast: 4) {
+      for key in 0..<many { cache[key] = tracker.make(key) }
+      let isOver = Atomic(false)
+      onThreads(4) { thread in
+        var random = SplitMix64(seed: UInt64(4 * round + thread))
+        if thread == 0 {
+          for key in 0..<many where key % 10 != 0 { cache.removeValue(forKey: key) }
+          for _ in 0..<3 { cache.reclaim() }
+          isOver.store(true, ordering: .releasing)
+        }
+        while !isOver.load(ordering: .acquiring) {
+          let key = random.below(many / 10) * 10
+          switch (thread, random.below(4)) {
+          case (1, 0): cache[key] = tracker.make(key)
+          case (_, 1):
+            let isThere = cache.withValue(forKey: key) {
+              $0.isIntact && $0.payload == key && cache.peek(forKey: key)?.payload == key
+            }
+            precondition(isThere == true)
+          default: precondition(cache[key]?.payload == key)
+          }
+        }
+      }
+      cache.checkInvariants()
+      #expect(cache.count == many / 10)
+      #expect(settles(tracker, at: many / 10, cache))
+    }
+    #expect(Sparse.moved(cache) > many / 10)
+    cache.removeAll()
+    #expect(settles(tracker, at: 0, cache))
+    #expect(tracker.faults.isEmpty)
+  }
+
+  @Test("A cache may be given up while its entries are moved")
+  func givenUp() {
+    let tracker = LifetimeTracker()
+    for round in 0..<Stress.scaled(10, atLeast: 2) {
+      var cache: Cache<Int, Tracked>? = Cache(shards: 1 + round % 2)
+      for key in 0..<Sparse.many / 4 { cache![key] = tracker.make(key) }
+      for key in 0..<Sparse.many / 4 where key % 10 != 0 { cache![key] = nil }
+      waitUntil("entries are moved") { Sparse.moved(cache!) > 0 }
+      cache = nil
+      waitUntil("all have died") { tracker.live == 0 }
+    }
+    #expect(tracker.faults.isEmpty)
+  }
+}
