@@ -102,11 +102,11 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
   }
 }
 
-void lrd_adaptive_replace_sample(lrd_order *order, uint32_t old_id, uint32_t id) {
+void lrd_adaptive_replace_sample(lrd_order *order, uint32_t old_id, uint32_t id, uint32_t hits) {
   lrd_adaptive *state = order->state;
   lrd_sample sample = lrd_samples_find(&state->samples, old_id);
   if (!sample.bucket) return;
-  uint32_t heard = lrd_credit(lrd_sample_heard(sample) + 1);
+  uint32_t heard = lrd_credit(lrd_sample_heard(sample) + hits);
   lrd_samples_remove(&state->samples, old_id);
   lrd_samples_add(&state->samples, id);
   lrd_sample_set_heard(lrd_samples_find(&state->samples, id), heard);

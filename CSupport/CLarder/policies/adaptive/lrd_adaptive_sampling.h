@@ -20,9 +20,10 @@
 
 #pragma clang assume_nonnull begin
 
-/// Puts the entry in slot `id` in the sample in place of the one in slot `old_id`, which it
-/// replaces. The replacement has counted as a hit, and no poll is to take that for a lookup.
-void lrd_adaptive_replace_sample(lrd_order *order, uint32_t old_id, uint32_t id);
+/// Puts the entry in slot `id` in the sample in place of the one in slot `old_id`, whose place it
+/// takes. If it replaces it, that has counted as one of its `hits`, and no poll is to take that for
+/// a lookup.
+void lrd_adaptive_replace_sample(lrd_order *order, uint32_t old_id, uint32_t id, uint32_t hits);
 
 /// Stops the process when the sample has an entry that the shard does not have.
 void lrd_adaptive_check_samples(const lrd_order *order, lrd_pool *pool);

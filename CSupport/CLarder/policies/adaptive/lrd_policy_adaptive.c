@@ -137,8 +137,17 @@ static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *ol
                                  uint32_t id) {
   uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry)))) {
-    lrd_adaptive_replace_sample(order, old_id, id);
+    lrd_adaptive_replace_sample(order, old_id, id, 1);
     lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
+  }
+  return old_id;
+}
+
+static uint32_t adaptive_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                              uint32_t id) {
+  uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
+  if (lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry))) {
+    lrd_adaptive_replace_sample(order, old_id, id, 0);
   }
   return old_id;
 }
@@ -262,6 +271,7 @@ const lrd_policy lrd_policy_adaptive = {
     .pass = adaptive_pass,
     .prefetch = adaptive_prefetch,
     .replace = adaptive_replace,
+    .move = adaptive_move,
     .drain = lrd_parted_drain,
     .hottest = lrd_queues_hottest,
     .coldest = lrd_queues_coldest,
