@@ -59,3 +59,14 @@ uint64_t lrdt_ghost_buckets(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   }
   return buckets;
 }
+
+uint64_t lrdt_probes_waiting(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
+  uint64_t probes = 0;
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    lrd_lock_acquire(&shard->lock);
+    const lrd_adaptive *state = shard->order.state;
+    probes += state->probe_count;
+    lrd_lock_release(&shard->lock);
+  }
+  return probes;
+}

@@ -139,6 +139,22 @@ struct AdvisorTests {
     unlimited.checkInvariants()
   }
 
+  @Test("The advisor hears nothing of entries that are moved")
+  func movedEntries() {
+    let limit = 200_000
+    let cache = Cache<Int, Int>(
+      countLimit: limit, policy: .adaptive, shards: 1, options: .repeatable())
+    for key in 0..<limit { cache[key] = key }
+    for key in 0..<limit where key % 10 != 0 { cache.removeValue(forKey: key) }
+    // Their upkeep takes what waits through the shadows.
+    for key in limit..<limit + 1_000 { cache[key] = key }
+    let before = cache.withCore { lrdt_probes_waiting($0) }
+    cache.reclaim()
+    #expect(cache.withCore { lrd_cache_moved($0) } > limit / 20)
+    #expect(before < 4 && cache.withCore { lrdt_probes_waiting($0) } == before)
+    cache.checkInvariants()
+  }
+
   @Test("Evicted keys are remembered in small shards, but not in a tiny cache")
   func ghostsOfSmallShards() {
     func ghosts(_ limit: Int, shards: Int) -> UInt64 {

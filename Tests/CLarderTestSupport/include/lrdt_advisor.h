@@ -28,4 +28,7 @@ uint32_t lrdt_current_expert(lrd_cache *cache);
 /// How many buckets of ghosts the cache has, in all shards. No other thread may use the cache.
 uint64_t lrdt_ghost_buckets(lrd_cache *cache);
 
+/// How many probes wait in all shards.
+uint64_t lrdt_probes_waiting(lrd_cache *cache);
+
 #pragma clang assume_nonnull end
