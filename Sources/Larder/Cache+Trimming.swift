@@ -113,6 +113,9 @@ extension Cache {
   /// had it already when it left the cache. The object counts against the `pendingLimit` until its
   /// batch is released.
   ///
+  /// Any thread may call it, from closures of the cache and from observers, too. Calls that move
+  /// entries take turns.
+  ///
   /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads, plus O(1) for each of
   ///   ``Options/secondChances``; O(*n*) if entries are moved, 16 under each lock. The allocator
   ///   takes up to some milliseconds.
