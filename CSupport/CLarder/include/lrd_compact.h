@@ -14,13 +14,14 @@
  * WHAT IS NOT MOVED. Objects that the allocator has made, to which values refer: only what lies in
  * entries moves. An entry that is lent: code that looks at it finds it where it was. Such loans
  * have been made under the shard's lock, or are of no concern to those who remember an address;
- * those made under the lock are seen under it, without a fence. And nothing where hooks.copy is
- * NULL.
+ * those made under the lock are seen under it, without a fence. (A thread that has all its loans
+ * out remembers the address alone. It may find the entry gone, and then leaves it as it is.) And
+ * nothing where hooks.copy is NULL.
  *
  * WHY IT IS BOUNDED. One pass meets each entry at most once, and moves no more than there are. The
  * slots that it wins are those of entries that have left: as many have left as move, at least. What
  * it won is not won again, and what it did not win it does not try for again before more has left
- * (`left` of lrd_pool). So entries that are replaced all the time are not moved all the time.
+ * (`left` of lrd_pool). Entries that are all replaced in bursts may still be moved now and then.
  *
  * WHEN MEMORY IS MISSING nothing is vacated. When others take the room meanwhile, the pass ends:
  * the entries that it has not come to stay where they are. A pass takes no page beyond that of step

@@ -14,6 +14,7 @@ static const uint64_t nap = 200000; // 0.2 ms
 enum { destroyed_most = 512 };
 
 bool lrd_pass_try(lrd_cache *cache) {
+  // Acquire, partner: the release below. What the last one has done to pages and `density` is seen.
   return !atomic_exchange_explicit(&cache->compacting, true, memory_order_acquire);
 }
 
