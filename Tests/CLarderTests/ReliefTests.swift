@@ -49,6 +49,37 @@ struct ReliefTests {
     }
   }
 
+  @Test("A relief evicts a 64th of a cache for each fence, which interrupts all readers")
+  func fences() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      let cache = Cache<Int, Tracked>(shards: 1)
+      for key in 0..<120_000 { cache[key] = tracker.make(key) }
+      // A thread that is alone needs no fence.
+      let sleeper = Sleeper { _ = cache.peek(forKey: 0) }
+      let fences = lrdt_grace_draw()
+      MemoryPressure.report(.critical)
+      #expect(cache.count == 12_000)
+      #expect(lrdt_grace_draw() - fences < 100)
+      waitUntil("what was evicted is destroyed") { tracker.live == 12_000 }
+      cache.checkInvariants()
+      sleeper.join()
+    }
+  }
+
+  @Test("Few fences interrupt readers while entries are moved together")
+  func fencesOfAPass() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(shards: 1)
+      for key in 0..<120_000 { cache[key] = key }
+      for key in 0..<120_000 where key % 6 != 0 { cache[key] = nil }
+      let (fences, moved) = (lrdt_grace_draw(), cache.withCore { lrd_cache_moved($0) })
+      cache.reclaim()
+      #expect(cache.withCore { lrd_cache_moved($0) } - moved > 10_000)
+      #expect(lrdt_grace_draw() - fences < 10)
+    }
+  }
+
   @Test("A relief gives back in at most a fifth of its time")
   func pause() {
     #expect(lrdt_relief_pause(0) == 20_000_000)

@@ -200,3 +200,21 @@ void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage) {
   }
   if (batch) cache->hooks.finish(cache->hooks.context, batch);
 }
+
+void lrd_garbage_destroy_unlinked(lrd_cache *cache, lrd_chain *unlinked) {
+  lrd_scan scan = {.entries = *unlinked, .unfenced = true};
+  *unlinked = (lrd_chain){0};
+  lrd_hazards hazards;
+  lrd_scan_run(&scan, &hazards);
+  lrd_scan_sort(&scan, &hazards, &cache->pool);
+  lrd_garbage garbage = {.free = scan.entries};
+  scan.entries = (lrd_chain){0};
+  if (scan.held.head) {
+    lrd_shard_enter(cache, NULL, cache->shards);
+    lrd_limbo_return_locked(&cache->shards->limbo, &scan, &hazards);
+    lrd_shard_leave(cache, cache->shards);
+    lrd_request_visit(&cache->request);
+  }
+  lrd_hazards_discard(&hazards);
+  lrd_garbage_destroy_free(cache, &garbage);
+}

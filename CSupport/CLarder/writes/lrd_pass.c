@@ -5,13 +5,13 @@
 #include "lrd_copy.h"
 #include "lrd_enter.h"
 #include "lrd_garbage.h"
-#include "lrd_hazards.h"
 #include "lrd_thread.h"
 
 static const uint64_t nap = 200000; // 0.2 ms
 
-/// Entries that one fence and one scan are run for.
-enum { destroyed_most = 512 };
+/// Entries that one fence and one scan are run for. A fence interrupts all readers: one for a few
+/// entries would be what they notice of a pass.
+enum { destroyed_most = 8192, taken_per_lock = 512 };
 
 bool lrd_pass_try(lrd_cache *cache) {
   // Acquire, partner: the release below. What the last one has done to pages and `density` is seen.
@@ -41,33 +41,19 @@ bool lrd_pass_begin(lrd_pass *pass, lrd_cache *cache) {
   return pass->count;
 }
 
-/// Takes some of what was moved out of the cache's chain.
+/// Takes some of what was moved out of the cache's chain, a part under each lock.
 static lrd_chain take_some(lrd_cache *cache) {
   lrd_chain some = {0};
-  lrd_shard_enter(cache, NULL, cache->shards);
-  for (int i = 0; i < destroyed_most && cache->retired.head; i++) {
-    lrd_chain_add(&some, lrd_chain_take(&cache->retired, &cache->pool));
-  }
-  lrd_shard_leave(cache, cache->shards);
-  return some;
-}
-
-/// Destroys what no reader holds. What one holds goes to the limbo.
-static void destroy(lrd_cache *cache, lrd_chain *moved) {
-  lrd_scan scan = {.entries = *moved, .unfenced = true};
-  lrd_hazards hazards;
-  lrd_scan_run(&scan, &hazards);
-  lrd_scan_sort(&scan, &hazards, &cache->pool);
-  lrd_garbage garbage = {.free = scan.entries};
-  scan.entries = (lrd_chain){0};
-  if (scan.held.head) {
+  bool more = true;
+  while (more && some.count < destroyed_most) {
     lrd_shard_enter(cache, NULL, cache->shards);
-    lrd_limbo_return_locked(&cache->shards->limbo, &scan, &hazards);
+    for (int i = 0; i < taken_per_lock && cache->retired.head; i++) {
+      lrd_chain_add(&some, lrd_chain_take(&cache->retired, &cache->pool));
+    }
+    more = cache->retired.head;
     lrd_shard_leave(cache, cache->shards);
-    lrd_request_visit(&cache->request);
   }
-  lrd_hazards_discard(&hazards);
-  lrd_garbage_destroy_free(cache, &garbage);
+  return some;
 }
 
 uint32_t lrd_pass_end(lrd_pass *pass) {
@@ -80,7 +66,7 @@ uint32_t lrd_pass_end(lrd_pass *pass) {
     lrd_chain some = take_some(cache);
     lrd_pass_give(cache);
     if (!some.head) return pass->moved;
-    destroy(cache, &some);
+    lrd_garbage_destroy_unlinked(cache, &some);
     lrd_pass_take(cache);
   }
 }

@@ -12,6 +12,8 @@
 enum {
   evictions_per_lock = 32,
   looks_per_lock = 128, // at entries, passed over or not
+  gathered_most = 8192, // evicted, before they are destroyed
+  gathered_part = 64,   // of the cache
 };
 
 static const uint64_t nap = 200000; // 0.2 ms
@@ -35,6 +37,13 @@ static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32
 static bool is_held(lrd_cache *cache, const lrd_entry *entry) {
   return cache->hooks.is_held && cache->hooks.is_held(cache->hooks.context, entry);
 }
+
+/// What was unlinked and nobody has to be shown. The limbo would take a fence for some hundreds of
+/// entries, and each fence interrupts all readers.
+typedef struct gathered {
+  lrd_chain entries;
+  uint32_t most;
+} gathered;
 
 /// What one shard gives up under one lock. What had expired is no eviction.
 typedef struct yield {
@@ -98,20 +107,25 @@ static uint64_t moment_of(lrd_cache *cache) {
 
 /// Counts evictions, unlocks, and ends what was given up.
 static void leave(lrd_cache *cache, lrd_shard *shard, lrd_relief *relief, yield *yield,
-                  uint64_t moment) LRD_RELEASE(shard->lock) {
+                  gathered *gathered, uint64_t moment) LRD_RELEASE(shard->lock) {
   lrd_garbage garbage = {0};
   uint64_t gone = yield->victims.count + yield->expired.count;
   relief->allowance -= gone < relief->allowance ? gone : relief->allowance;
   atomic_fetch_add_explicit(&cache->answer.evictions, yield->victims.count, memory_order_relaxed);
   lrd_chain_append(&yield->victims, &yield->expired);
+  if (!cache->observed) lrd_chain_append(&gathered->entries, &yield->victims);
   lrd_garbage_add_locked(cache, shard, &garbage, &yield->victims);
   garbage.unsettled |= lrd_growth_is_oversized_locked(shard);
   lrd_shard_leave(cache, shard);
   lrd_garbage_finish(cache, &garbage, moment);
+  if (gathered->entries.count >= gathered->most) {
+    lrd_garbage_destroy_unlinked(cache, &gathered->entries);
+  }
 }
 
 /// Removes everything that nobody else holds, a slice of the table under each lock.
-static void remove_unheld(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, lrd_shard *shard) {
+static void remove_unheld(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, lrd_shard *shard,
+                          gathered *gathered) {
   lrd_sweep sweep = {.room = LRD_SWEEP_ROOM};
   uint32_t busy = cache->shard_mask; // each shard is tried alone
   while (!sweep.done && relief->allowance && !is_closed(cache)) {
@@ -128,7 +142,7 @@ static void remove_unheld(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, 
         give_up_locked(cache, shard, entries[i], &yield);
         left--;
       }
-      leave(cache, shard, relief, &yield, moment);
+      leave(cache, shard, relief, &yield, gathered, moment);
     }
     busy = cache->shard_mask;
     if (entries != few) lrd_free(entries, room * sizeof *entries, sizeof *entries);
@@ -149,10 +163,10 @@ static void give_back(uint64_t *due) {
   *due = after + lrd_relief_pause(after - before);
 }
 
-void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
+static void run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, gathered *gathered) {
   if (relief->unheld) {
     for (uint32_t i = 0; i <= cache->shard_mask; i++) {
-      remove_unheld(cache, lane, relief, &cache->shards[i]);
+      remove_unheld(cache, lane, relief, &cache->shards[i], gathered);
     }
     return;
   }
@@ -189,9 +203,16 @@ void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
       evict_some_locked(cache, shard, relief, wanted, &yield);
     }
     if (gives && !yield.victims.count) tired |= (uint64_t)1 << i;
-    leave(cache, shard, relief, &yield, moment);
+    leave(cache, shard, relief, &yield, gathered, moment);
     give_back(&due);
   }
+}
+
+void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
+  uint64_t most = lrd_cache_count(cache) / gathered_part + evictions_per_lock;
+  gathered gathered = {.most = most < gathered_most ? (uint32_t)most : gathered_most};
+  run(cache, lane, relief, &gathered);
+  if (gathered.entries.head) lrd_garbage_destroy_unlinked(cache, &gathered.entries);
 }
 
 void lrd_relief_settle(lrd_cache *cache) {

@@ -6,6 +6,10 @@
  * shards are busy it sleeps a moment. Entries go by the policy's order, but those that somebody
  * else holds are passed over while the plan has passes left, because their eviction frees nothing.
  *
+ * FEW FENCES. What nobody has to be shown goes to no limbo, but is gathered, and destroyed after one
+ * fence and one scan for a 64th of the cache, or 8,192 entries. (A child of fork() has no copy of
+ * the thread that gathered them: they are lost there, like a scan under way.)
+ *
  * THE CACHE MAY CLOSE meanwhile. The caller has a reference to it. A relief ends when it sees
  * `closed`; what it had unlinked before, it destroys. */
 #pragma once
@@ -23,8 +27,7 @@ void lrd_relief_run(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_relief *reli
 /// more than a fifth of all time. glibc looks at every free block each time.
 uint64_t lrd_relief_pause(uint64_t took);
 
-/// Destroys all removed entries that no reader holds, and frees pages that are empty. The tables
-/// are left to the background thread.
+/// Destroys all removed entries and tables that no reader holds, and frees pages that are empty.
 void lrd_relief_settle(lrd_cache *cache);
 
 #pragma clang assume_nonnull end
