@@ -130,6 +130,7 @@ larder_status larder_reclaim(larder_cache *cache) {
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
   lrd_lane *lane = lrdc_lane(cache);
+  lrd_shrink(cache->core);
   lrd_garbage garbage = {0};
   lrd_garbage_reclaim(cache->core, &garbage);
   lrdc_finish(cache, lane, &garbage);

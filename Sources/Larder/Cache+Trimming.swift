@@ -100,8 +100,8 @@ extension Cache {
   /// If entries lie scattered over many pages, as after a trim, they are moved together first,
   /// unless less than an eighth of the pages is won. Only what lies in entries moves: the memory of
   /// objects, arrays and strings, to which they refer, is the allocator's, and goes back as far as
-  /// it can give it; see <doc:GivingWay#Memory-goes-back>. A table that is far too large is
-  /// replaced in the background, soon afterwards.
+  /// it can give it; see <doc:GivingWay#Memory-goes-back>. A table that is an eighth too large, or
+  /// more, is replaced.
   ///
   /// Only an entry that another thread is destroying at that very moment may outlive the call. Each
   /// value that is moved has a second reference for a moment, as while it is looked up. With
@@ -122,6 +122,7 @@ extension Cache {
   public func reclaim() {
     extras?.secondChance?.clean()
     let lane = lrd_lane_attach(core)
+    lrd_shrink(core)
     var garbage = lrd_garbage()
     lrd_garbage_reclaim(core, &garbage)
     finish(&garbage, lane)

@@ -82,7 +82,7 @@ static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
   making making = {.cache = cache};
   if (!lrd_lock_try_or_mark(&shard->lock)) return SLICE_BUSY;
   bool theirs = writers_move_locked(shard), failed = false;
-  bool tidied = theirs || lrd_growth_tidy_locked(shard, buckets_per_slice, &supply);
+  bool tidied = theirs || lrd_growth_tidy_locked(shard, buckets_per_slice, false, &supply);
   if (!tidied) {
     lrd_shard_leave(cache, shard);
     bool fetched = lrd_supply_fetch(&supply, &cache->entry_references);
@@ -94,7 +94,7 @@ static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
       lrd_supply_drop(&supply);
       return making.made_page ? SLICE_LEFT : SLICE_BUSY;
     }
-    if (fetched) lrd_growth_tidy_locked(shard, buckets_per_slice, &supply);
+    if (fetched) lrd_growth_tidy_locked(shard, buckets_per_slice, false, &supply);
     // A supply that was not used came too late, or does not fit: no reason to go on at once.
     tidied = fetched && supply.given == LRD_SUPPLY_NONE;
   }

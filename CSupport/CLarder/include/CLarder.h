@@ -20,6 +20,7 @@
 #include "lrd_removal.h"
 #include "lrd_retrofit.h"
 #include "lrd_shortway.h"
+#include "lrd_shrink.h"
 #include "lrd_signal.h"
 #include "lrd_spare.h"
 #include "lrd_statistics.h"

@@ -9,10 +9,11 @@
  *
  * Guard of everything here: the lock of the shard that owns the order.
  *
- * THE HISTORY is allocated and freed without the lock. A policy that wants another size sets
- * `history.wanted`. The next insertion into the shard brings cleared memory of that size, makes it
- * the history and calls the policy's `renewed`. Until then, and without memory, the policy works
- * with the history that it has, which may be none.
+ * THE HISTORY is allocated and freed without the lock. A policy that wants another size, or none,
+ * sets `history.wanted`. The next insertion into the shard, or whoever gives memory back
+ * (lrd_shrink.h), brings cleared memory of that size, makes it the history and calls the policy's
+ * `renewed`. Until then, and without memory, the policy works with the history that it has, which
+ * may be none.
  *
  * TAKEN ORDERS. removeAll() copies the order and leaves an empty one behind. The copy has the
  * entries; state and history stay with the shard. So `drain` finds entries by `queue` and `hand`

@@ -62,9 +62,10 @@ typedef struct lrd_policy {
 
   /// Prepares state: the order is empty, new or after removeAll(). History and share stay.
   void (*_Nullable open)(lrd_order *order);
-  /// `order->share` has changed, or was set for the first time.
+  /// `order->share` has changed, or was set for the first time. A history that is far too large for
+  /// it is wanted smaller, or not at all.
   void (*_Nullable resize)(lrd_order *order);
-  /// `order->history` is new memory of the wanted size, cleared.
+  /// `order->history` is new memory of the wanted size, cleared; none if that is 0.
   void (*_Nullable renewed)(lrd_order *order);
 
   /// Links a new entry that sits in slot `id`. Its bits are 0.

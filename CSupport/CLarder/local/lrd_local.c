@@ -119,7 +119,7 @@ void lrd_local_settle(lrd_local *local) LRD_UNCHECKED_LOCKS {
   if (!lrd_growth_is_oversized_locked(shard)) return;
   lrd_supply supply = {0};
   while (lrd_growth_moves_locked(shard) || lrd_growth_is_oversized_locked(shard)) {
-    bool moved = lrd_growth_tidy_locked(shard, buckets_at_once, &supply);
+    bool moved = lrd_growth_tidy_locked(shard, buckets_at_once, false, &supply);
     if (!moved && !lrd_supply_fetch(&supply, shard->references)) break;
   }
   lrd_supply_drop(&supply);

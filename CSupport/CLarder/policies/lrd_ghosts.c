@@ -84,6 +84,13 @@ void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry 
   for (int i = by_cost ? sweeps_by_cost : 1; i; i--) sweep_bucket(ghosts);
 }
 
+void lrd_ghosts_resize(const lrd_ghosts *ghosts, lrd_order *order, uint32_t percent) {
+  if (!ghosts->buckets) return;
+  uint64_t most = lrd_order_percent(order, percent);
+  demand(ghosts, order, most);
+  if (lrd_order_is_idle(order, most)) order->history.wanted = 0;
+}
+
 bool lrd_ghosts_take(lrd_ghosts *ghosts, const lrd_order *order, const lrd_entry *entry) {
   uint64_t mixed = lrd_entry_mixed_hash(entry);
   if (!lrd_ghosts_recall(ghosts, mixed, ghosts->life)) return false;

@@ -37,6 +37,7 @@ static void s3_resize(lrd_order *order) {
   state->small_most = lrd_amount_percent(order->share, small_percent);
   state->main_most = (lrd_amount){rest_of(order->share.count, state->small_most.count),
                                   rest_of(order->share.cost, state->small_most.cost)};
+  lrd_ghosts_resize(&state->ghosts, order, ghost_percent);
 }
 
 static void s3_renewed(lrd_order *order) {

@@ -68,6 +68,15 @@ static void tiny_open(lrd_order *order) {
   divide(order);
 }
 
+static void tiny_resize(lrd_order *order) {
+  const tiny_state *state = order->state;
+  divide(order);
+  if (!state->sketch.blocks) return;
+  uint64_t entries = lrd_order_percent(order, 100);
+  lrd_sketch_demand(&state->sketch, order, entries);
+  if (lrd_order_is_idle(order, entries)) order->history.wanted = 0;
+}
+
 /// Changes the size of the window when a sample is complete.
 static void climb(lrd_order *order) {
   tiny_state *state = order->state;
@@ -192,7 +201,7 @@ const lrd_policy lrd_policy_tiny_lfu = {
     .steps_most = 3 * moves_most + 2,
     .state_bytes = sizeof(tiny_state),
     .open = tiny_open,
-    .resize = divide,
+    .resize = tiny_resize,
     .renewed = lrd_sketch_renewed,
     .insert = tiny_insert,
     .remove = tiny_remove,

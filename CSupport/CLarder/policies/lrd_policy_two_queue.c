@@ -21,6 +21,7 @@ typedef struct two_state {
 static void two_resize(lrd_order *order) {
   two_state *state = order->state;
   state->in_most = lrd_amount_percent(order->share, in_percent);
+  lrd_ghosts_resize(&state->out, order, out_percent);
 }
 
 static void two_renewed(lrd_order *order) {

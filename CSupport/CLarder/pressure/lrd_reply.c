@@ -3,6 +3,7 @@
 
 #include "lrd_compact.h"
 #include "lrd_relief.h"
+#include "lrd_shrink.h"
 #include "lrd_trim.h"
 
 static lrd_amount present(lrd_cache *cache) {
@@ -21,11 +22,6 @@ static bool act(lrd_cache *cache, int cause, lrd_action action) {
   if (!heeds) return false;
   uint64_t allowance = relief.allowance;
   lrd_relief_run(cache, lrd_lane_if_any(cache), &relief);
-  bool evicted = relief.allowance < allowance;
-  if (evicted) {
-    lrd_relief_settle(cache);
-    lrd_compact(cache, lrd_lane_if_any(cache));
-  }
   lrd_amount left = present(cache);
   lrd_lock_acquire(&cache->admin);
   // Ignored or ended meanwhile: no cap may come after that.
@@ -35,7 +31,12 @@ static bool act(lrd_cache *cache, int cause, lrd_action action) {
   }
   lrd_lock_release(&cache->admin);
   lrd_cache_enforce(cache);
-  return evicted;
+  if (relief.allowance == allowance) return false;
+  // Under the lowered limits, by which the policy knows what history it needs.
+  lrd_shrink(cache);
+  lrd_relief_settle(cache);
+  lrd_compact(cache, lrd_lane_if_any(cache));
+  return true;
 }
 
 bool lrd_reply_to_level(lrd_cache *cache, int level) {

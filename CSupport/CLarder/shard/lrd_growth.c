@@ -123,13 +123,29 @@ void lrd_growth_leave_locked(lrd_shard *shard) {
   if (next) lrd_limbo_add_table_locked(&shard->limbo, next);
 }
 
+/// The size of a table that shrinks: a quarter more than the entries need, unless none can come.
+static uint64_t shrunk_buckets(const lrd_shard *shard) {
+  uint64_t room = shard->count + shard->count / 4, most = most_entries(shard);
+  return (room < most ? room : most) / LRD_TABLE_LOAD + 4;
+}
+
 static bool is_oversized(const lrd_shard *shard, const lrd_table *table) {
   return table->buckets > 16 && shard->count < table->buckets * LRD_TABLE_LOAD / 8;
+}
+
+/// True where an eighth of the table, or more, is won at once.
+static bool is_loose(const lrd_shard *shard, const lrd_table *table) {
+  return table->buckets > 16 && shrunk_buckets(shard) < table->buckets - table->buckets / 8;
 }
 
 bool lrd_growth_is_oversized_locked(lrd_shard *shard) {
   lrd_table *next = lrd_shard_next_locked(shard);
   return is_oversized(shard, next ? next : lrd_shard_root_locked(shard));
+}
+
+bool lrd_growth_is_loose_locked(lrd_shard *shard) {
+  lrd_table *next = lrd_shard_next_locked(shard);
+  return is_loose(shard, next ? next : lrd_shard_root_locked(shard));
 }
 
 /// Uses the memory in `supply` when it is still wanted.
@@ -160,16 +176,15 @@ static bool ask_overflow(lrd_supply *supply, lrd_table *table, bool optional) {
   return ask(supply, LRD_SUPPLY_OVERFLOW, lrd_table_next_chunk_bytes(table), optional);
 }
 
-bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply) {
+bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, bool tight, lrd_supply *supply) {
   lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
   if (!next) {
     bool grows = shard->count >= foresight_of(shard, root);
-    if (!grows && !is_oversized(shard, root)) return true;
-    uint64_t shrunk = shard->count * 2 / LRD_TABLE_LOAD + 4;
-    uint64_t wanted = grows ? buckets_after(shard, root->buckets) : shrunk;
+    if (!grows && !(tight ? is_loose : is_oversized)(shard, root)) return true;
+    uint64_t wanted = grows ? buckets_after(shard, root->buckets) : shrunk_buckets(shard);
     // A smaller table may be a bit too small by now, since entries have come. A larger table is of
     // no use if the shard was trimmed meanwhile.
-    uint64_t least = grows ? wanted : wanted - wanted / 4;
+    uint64_t least = grows ? wanted : wanted - wanted / 8;
     bool supplied = supply->given == LRD_SUPPLY_TABLE && supply->given_size >= least &&
                     (supply->given_size > root->buckets) == grows;
     if (!supplied) return ask(supply, LRD_SUPPLY_TABLE, wanted, true);
@@ -181,28 +196,26 @@ bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply) {
   return lrd_growth_move_locked(shard, buckets) || ask_overflow(supply, next, true);
 }
 
-/// Makes supplied memory the policy's history. The former history is left in `supply`.
-static void renew_history_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES(shard->lock) {
-  lrd_history *history = &shard->order.history;
-  if (supply->given_size != history->wanted) return;
-  lrd_history old = *history;
-  history->memory = supply->memory;
-  history->bytes = supply->given_size;
+bool lrd_growth_renew_locked(lrd_shard *shard, lrd_supply *supply) {
+  lrd_history *history = &shard->order.history, old = *history;
+  if (old.wanted == old.bytes) return true;
+  // Without a history there is nothing to bring.
+  bool brought = supply->given == (old.wanted ? LRD_SUPPLY_HISTORY : LRD_SUPPLY_NONE);
+  if (!brought || (old.wanted && supply->given_size != old.wanted)) {
+    return ask(supply, LRD_SUPPLY_HISTORY, old.wanted, true);
+  }
+  history->memory = old.wanted ? supply->memory : NULL;
+  history->bytes = old.wanted;
   supply->given = old.memory ? LRD_SUPPLY_HISTORY : LRD_SUPPLY_NONE;
   supply->memory = old.memory;
   supply->given_size = old.bytes;
   shard->policy->renewed(&shard->order);
+  return true;
 }
 
 bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply) {
   use_supply_locked(shard, supply);
-  const lrd_history *history = &shard->order.history;
-  if (LRD_UNLIKELY(history->wanted != history->bytes)) {
-    if (supply->given == LRD_SUPPLY_HISTORY) renew_history_locked(shard, supply);
-    if (history->wanted != history->bytes && !supply->declined) {
-      return ask(supply, LRD_SUPPLY_HISTORY, history->wanted, true);
-    }
-  }
+  if (!lrd_growth_renew_locked(shard, supply) && !supply->declined) return false;
   lrd_table *root = lrd_shard_root_locked(shard);
   if (root == &lrd_table_empty) return ask(supply, LRD_SUPPLY_TABLE, LRD_FIRST_BUCKETS, false);
   if (!supply->declined) {

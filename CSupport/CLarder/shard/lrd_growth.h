@@ -69,10 +69,18 @@ void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(sh
 /// Moves up to `buckets` buckets. False when the new table needs an overflow chunk first.
 bool lrd_growth_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lock);
 
-/// Moves up to `buckets` buckets. Begins to move a table that is far too large, or large and nearly
-/// full. Uses the `supply`. False when memory is missing, as with lrd_growth_prepare_locked().
-bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, lrd_supply *supply)
+/// The same for one that is larger than it need be, by an eighth or more.
+bool lrd_growth_is_loose_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
+
+/// Moves up to `buckets` buckets. Begins to move a table that is far too large, or loose where it
+/// is to be `tight`, or large and nearly full. Uses the `supply`. False when memory is missing, as
+/// with lrd_growth_prepare_locked().
+bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, bool tight, lrd_supply *supply)
     LRD_REQUIRES(shard->lock);
+
+/// Gives the policy the history that it wants, or takes the one that it does not want. Uses the
+/// `supply`, which has the former history then. False when memory is missing, as above.
+bool lrd_growth_renew_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES(shard->lock);
 
 /// Gives up the tables with all entries: at once readers see an empty shard. The caller then calls
 /// lrd_shard_empty_locked() for order and sums.

@@ -34,8 +34,16 @@ void lrd_adaptive_plan_again(lrd_order *order) {
       lrd_ghosts_bytes(state->ghost_buckets) + state->sample_buckets * sizeof(lrd_sample_bucket);
 }
 
+void lrd_adaptive_resize(lrd_order *order) {
+  if (!order->history.bytes) return;
+  lrd_adaptive_plan_again(order);
+  const lrd_adaptive *state = order->state;
+  if (!state->planned) order->history.wanted = 0;
+}
+
 void lrd_adaptive_renewed(lrd_order *order) {
   lrd_adaptive *state = order->state;
+  if (!order->history.bytes) state->ghost_buckets = state->sample_buckets = 0;
   // Ghosts come first. Each of their buckets is then within one cache line.
   char *memory = order->history.memory;
   size_t ghost_bytes = lrd_ghosts_bytes(state->ghost_buckets);

@@ -58,6 +58,10 @@ static inline void lrd_adaptive_plan(lrd_order *order) {
   if (LRD_UNLIKELY(!exact || !state->planned)) lrd_adaptive_plan_again(order);
 }
 
+/// Asks for another history where there is one and the share has changed, or for none where the
+/// shard is idle.
+void lrd_adaptive_resize(lrd_order *order);
+
 /// The policy's `renewed`.
 void lrd_adaptive_renewed(lrd_order *order);
 

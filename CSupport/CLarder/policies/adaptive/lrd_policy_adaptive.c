@@ -58,6 +58,7 @@ static void adaptive_resize(lrd_order *order) {
   state->rest = 0;
   state->advised = LRD_EXPERTS;
   lrd_adaptive_follow(order);
+  lrd_adaptive_resize(order);
 }
 
 /// True when the insertion needs no eviction because the cache still fills up. Evictions may come

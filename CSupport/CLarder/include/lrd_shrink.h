@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrd_shrink.h — makes the tables and histories of a cache as small as what it holds, at once.
+ *
+ * Without it a table shrinks when it is eight times too large, and is then made for the entries
+ * that it has at that moment; a history shrinks with the next insertion. Who gives entries up
+ * because memory is short does not wait for either: a table and a history for the entries that
+ * were there before may take as much as the entries that are left.
+ *
+ * A few buckets move under each lock, which is taken, not tried. Former tables go to the limbo: a
+ * reader may be inside. Without memory for a smaller one, a table stays until the background thread
+ * finds it far too large. */
+#pragma once
+
+#include "lrd_cache.h"
+
+#pragma clang assume_nonnull begin
+
+/// Does so. No lock is held.
+void lrd_shrink(lrd_cache *cache);
+
+#pragma clang assume_nonnull end
