@@ -30,7 +30,8 @@ void lrd_alloc_fail_after(int64_t successes) {
 }
 
 static bool is_extent(size_t bytes, size_t alignment) {
-  return bytes >= LRD_EXTENT_BYTES && alignment <= LRD_EXTENT_ALIGNMENT;
+  size_t least = alignment < 64 ? LRD_SINGLE_EXTENT_BYTES : LRD_EXTENT_BYTES;
+  return bytes >= least && alignment <= LRD_EXTENT_ALIGNMENT;
 }
 
 void *lrd_alloc(size_t bytes, size_t alignment) {

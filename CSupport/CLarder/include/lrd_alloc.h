@@ -23,9 +23,12 @@
 
 #pragma clang assume_nonnull begin
 
-/// Blocks of this size and more are extents (lrd_extent_map()). The allocator would keep the memory
-/// that growing tables leave behind.
-#define LRD_EXTENT_BYTES ((size_t)1 << 20)
+/// Blocks of this size and more, aligned to lines, are extents (lrd_extent_map()): pages, tables,
+/// histories. The allocator would keep for seconds what those leave behind when they grow.
+#define LRD_EXTENT_BYTES ((size_t)1 << 18)
+/// The same for other blocks, the C library's values. They come and go singly, which a mapping makes
+/// slow.
+#define LRD_SINGLE_EXTENT_BYTES ((size_t)1 << 20)
 /// The alignment of every extent. Blocks that need more come from the allocator.
 #define LRD_EXTENT_ALIGNMENT ((size_t)4096)
 
