@@ -18,9 +18,20 @@ enum {
 
 static const uint64_t nap = 200000; // 0.2 ms
 
+/// What was unlinked and nobody has to be shown. The limbo would take a fence for some hundreds of
+/// entries, and each fence interrupts all readers.
+typedef struct gathered {
+  lrd_chain entries;
+  lrd_amount most; // more than this is destroyed at once
+} gathered;
+
+static void destroy(lrd_cache *cache, gathered *gathered) {
+  if (gathered->entries.head) lrd_garbage_destroy_unlinked(cache, &gathered->entries);
+}
+
 /// Tries a shard; naps when `*busy` were busy in a row. On success notes the caller's hits there.
-static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t *busy)
-    LRD_TRY_ACQUIRE(true, shard->lock) {
+static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t *busy,
+                      gathered *gathered) LRD_TRY_ACQUIRE(true, shard->lock) {
   static _Atomic(uint32_t) never;
   if (lrd_lock_try(&shard->lock)) {
     if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
@@ -28,6 +39,7 @@ static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32
     return true;
   }
   if (++*busy > cache->shard_mask) {
+    destroy(cache, gathered);
     lrd_park(&never, 0, nap);
     *busy = 0;
   }
@@ -37,13 +49,6 @@ static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32
 static bool is_held(lrd_cache *cache, const lrd_entry *entry) {
   return cache->hooks.is_held && cache->hooks.is_held(cache->hooks.context, entry);
 }
-
-/// What was unlinked and nobody has to be shown. The limbo would take a fence for some hundreds of
-/// entries, and each fence interrupts all readers.
-typedef struct gathered {
-  lrd_chain entries;
-  uint32_t most;
-} gathered;
 
 /// What one shard gives up under one lock. What had expired is no eviction.
 typedef struct yield {
@@ -118,9 +123,9 @@ static void leave(lrd_cache *cache, lrd_shard *shard, lrd_relief *relief, yield 
   garbage.unsettled |= lrd_growth_is_oversized_locked(shard);
   lrd_shard_leave(cache, shard);
   lrd_garbage_finish(cache, &garbage, moment);
-  if (gathered->entries.count >= gathered->most) {
-    lrd_garbage_destroy_unlinked(cache, &gathered->entries);
-  }
+  const lrd_chain *entries = &gathered->entries;
+  bool many = entries->count > gathered->most.count || entries->cost > gathered->most.cost;
+  if (many) destroy(cache, gathered);
 }
 
 /// Removes everything that nobody else holds, a slice of the table under each lock.
@@ -134,7 +139,7 @@ static void remove_unheld(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, 
     if (room > LRD_SWEEP_ROOM) entries = lrd_alloc(room * sizeof *entries, sizeof *entries);
     if (!entries) return; // many keys of one hash, and no memory: they stay
     uint64_t moment = moment_of(cache);
-    if (try_shard(cache, lane, shard, &busy)) {
+    if (try_shard(cache, lane, shard, &busy, gathered)) {
       yield yield = {0};
       size_t found = lrd_sweep_next_locked(shard, &sweep, entries, room);
       for (size_t i = 0, left = relief->allowance; i < found && left; i++) {
@@ -155,9 +160,10 @@ uint64_t lrd_relief_pause(uint64_t took) {
 }
 
 /// Gives back what evictions have freed, if that is due.
-static void give_back(uint64_t *due) {
+static void give_back(lrd_cache *cache, gathered *gathered, uint64_t *due) {
   uint64_t before = lrd_clock();
   if (before < *due) return;
+  destroy(cache, gathered);
   lrd_alloc_give_back();
   uint64_t after = lrd_clock();
   *due = after + lrd_relief_pause(after - before);
@@ -192,7 +198,7 @@ static void run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, gathered *
     if (lrd_budget_excess(&cache->budget, relief->bounds) == LRD_ROOM) return;
     lrd_shard *shard = &cache->shards[i];
     uint64_t moment = moment_of(cache);
-    if (!try_shard(cache, lane, shard, &busy)) continue;
+    if (!try_shard(cache, lane, shard, &busy, gathered)) continue;
     yield yield = {0};
     expire_locked(cache, shard, &yield);
     // Otherwise the allowance may be used up.
@@ -204,15 +210,16 @@ static void run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, gathered *
     }
     if (gives && !yield.victims.count) tired |= (uint64_t)1 << i;
     leave(cache, shard, relief, &yield, gathered, moment);
-    give_back(&due);
+    give_back(cache, gathered, &due);
   }
 }
 
 void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
-  uint64_t most = lrd_cache_count(cache) / gathered_part + evictions_per_lock;
-  gathered gathered = {.most = most < gathered_most ? (uint32_t)most : gathered_most};
+  uint64_t count = lrd_cache_count(cache) / gathered_part;
+  uint64_t cost = lrd_limbo_bound(0, lrd_cache_cost_limit(cache)).cost;
+  gathered gathered = {.most = {count < gathered_most ? count : gathered_most, cost}};
   run(cache, lane, relief, &gathered);
-  if (gathered.entries.head) lrd_garbage_destroy_unlinked(cache, &gathered.entries);
+  destroy(cache, &gathered);
 }
 
 void lrd_relief_settle(lrd_cache *cache) {

@@ -7,7 +7,8 @@
  * else holds are passed over while the plan has passes left, because their eviction frees nothing.
  *
  * FEW FENCES. What nobody has to be shown goes to no limbo, but is gathered, and destroyed after one
- * fence and one scan for a 64th of the cache, or 8,192 entries. (A child of fork() has no copy of
+ * fence and one scan: when it is more than a 64th of the cache, 8,192 entries, or what the limbo of a
+ * shard may cost; before a nap, and before memory is given back. (A child of fork() has no copy of
  * the thread that gathered them: they are lost there, like a scan under way.)
  *
  * THE CACHE MAY CLOSE meanwhile. The caller has a reference to it. A relief ends when it sees
