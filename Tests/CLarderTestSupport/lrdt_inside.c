@@ -173,7 +173,7 @@ uint64_t lrdt_table_read(const lrd_table *table) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < table->buckets; i++) {
     for (int cell = 0; cell < LRD_BUCKET_CELLS; cell++)
-      sum += atomic_load_explicit(&table->bucket[i].cells[cell], memory_order_relaxed);
+      sum += atomic_load_explicit(&table->bucket[i].ids[cell], memory_order_relaxed);
   }
   return sum;
 }

@@ -8,8 +8,7 @@ const lrd_references *lrdt_two_references(void) {
 }
 
 static bool same_hash(uint64_t a, uint64_t b) {
-  // A tag has no bit 0 of the hash: there a 1 tells it from an empty cell.
-  return (a | 1) == (b | 1);
+  return a >> 16 == b >> 16; // an entry has no more of it
 }
 
 static size_t count_of_hash(const lrdt_item *items, size_t count, uint64_t hash) {
@@ -55,18 +54,21 @@ static const char *check_under_lock(lrd_shard *shard, const lrdt_item *item, con
 
 /// Finds the cell that points to the item. If that is another one than before, a reader must be
 /// able to notice it.
-static const char *check_cell(lrd_table *root, lrdt_item *item) {
+static const char *check_cell(lrd_table *root, lrd_slots slots, lrdt_item *item) {
   lrd_cell cell;
-  bool found = lrd_table_find_locked(root, item->entry, item->hash, &cell);
+  bool found = lrd_table_find_locked(root, item->id, item->hash, &cell);
   if (found != item->present) return "lrd_table_find_locked";
+  if (lrd_table_holds_locked(root, slots, item->entry, item->hash) != found)
+    return "lrd_table_holds_locked";
   if (!found) return NULL;
-  uint64_t word = atomic_load_explicit(cell.cell, memory_order_relaxed);
-  if (lrd_table_entry(word) != item->entry || word >> LRD_ADDRESS_BITS != lrd_table_tag(item->hash))
-    return "the cell's word";
-  if (item->cell && item->cell != (const void *)cell.cell &&
+  lrd_item held = lrd_bucket_item(cell.bucket, cell.number, slots);
+  if (held.entry != item->entry || held.id != item->id || held.tag != lrd_table_tag(item->hash))
+    return "what the cell holds";
+  const void *at = &cell.bucket->ids[cell.number];
+  if (item->cell && item->cell != at &&
       atomic_load_explicit(&item->head->link, memory_order_relaxed) == item->link)
     return "a move no reader can notice";
-  item->cell = (const void *)cell.cell;
+  item->cell = at;
   item->head = cell.head;
   item->link = atomic_load_explicit(&cell.head->link, memory_order_relaxed);
   return NULL;
@@ -77,7 +79,7 @@ const char *lrdt_items_check(lrd_cache *cache, lrd_lane *lane, lrdt_item *items,
     lrdt_item *item = &items[i];
     lrd_shard *shard = lrd_cache_shard(cache, item->hash);
     lrd_table *root = atomic_load_explicit(&shard->root, memory_order_relaxed);
-    const char *fault = check_cell(root, item);
+    const char *fault = check_cell(root, lrd_pool_slots(shard->pool), item);
     if (!fault) fault = check_under_lock(shard, item, items, count);
     if (!fault) fault = lrdt_item_find(cache, lane, item, items, count);
     if (fault) return fault;

@@ -16,7 +16,36 @@ static lrd_shard *shard_of(lrdt_play *play) {
   return lrd_cache_shard_at(play->cache, 0);
 }
 
-static void act(lrdt_play *play, const lrdt_act *act, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+static lrd_page *page_of(lrd_cache *cache, const lrdt_item *item) LRD_UNCHECKED_LOCKS {
+  return lrd_pool_page_locked(&cache->pool, item->id >> LRD_SLOT_BITS);
+}
+
+lrdt_act lrdt_play_renewal(lrd_cache *cache, const lrdt_item *item) {
+  lrd_page *page = page_of(cache, item);
+  lrd_page *renewed = lrd_alloc(page->bytes, lrd_page_alignment(cache->pool.alignment));
+  return (lrdt_act){
+      .action = LRDT_RENEW_PAGE, .page = renewed, .shift = (char *)renewed - (char *)page};
+}
+
+/// Does nothing if the reader has a hazard in the page, which then would not have been freed. The
+/// former page stays allocated, and says that its entries are gone.
+static void renew_page(lrdt_play *play, lrdt_act *act) LRD_UNCHECKED_LOCKS {
+  lrd_pool *pool = &play->cache->pool;
+  lrd_page *page = page_of(play->cache, &play->items[act->subject]);
+  uintptr_t hazard = atomic_load_explicit(&play->lane->thread->top->entry, memory_order_relaxed);
+  if (hazard - (uintptr_t)page < page->bytes) {
+    act->shift = 0;
+    return;
+  }
+  memcpy(act->page, page, page->bytes);
+  for (size_t i = 0; i < play->count; i++) {
+    if (page_of(play->cache, &play->items[i]) == page) play->items[i].entry->state = LRD_ENTRY_FREE;
+  }
+  lrd_pool_remove_page_locked(pool, page);
+  lrd_pool_install(pool, act->page);
+}
+
+static void act(lrdt_play *play, lrdt_act *act, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = shard_of(play);
   lrd_pool *pool = &play->cache->pool;
   const lrd_policy *policy = play->cache->policy;
@@ -46,6 +75,9 @@ static void act(lrdt_play *play, const lrdt_act *act, lrd_chain *removed) LRD_UN
     lrd_order_dissolve(&order, policy, pool, LRD_REMOVED_BY_CALL, removed);
     break;
   }
+  case LRDT_RENEW_PAGE:
+    renew_page(play, act);
+    break;
   }
 }
 
@@ -54,11 +86,19 @@ static void note(lrdt_play *play, const lrdt_act *act) {
   lrdt_item *subject = &play->items[act->subject];
   if (act->action == LRDT_INSERT || act->action == LRDT_REPLACE) {
     subject->entry = act->fresh;
+    subject->id = act->id;
     subject->present = true;
   } else if (act->action == LRDT_REMOVE) {
     subject->present = false;
   } else if (act->action == LRDT_EMPTY) {
     for (size_t i = 0; i < play->count; i++) play->items[i].present = false;
+  } else if (act->action == LRDT_RENEW_PAGE) {
+    uint32_t number = subject->id >> LRD_SLOT_BITS;
+    for (size_t i = 0; i < play->count; i++) {
+      lrdt_item *item = &play->items[i];
+      if (item->id >> LRD_SLOT_BITS != number) continue;
+      item->entry = (lrd_entry *)(void *)((char *)item->entry + act->shift);
+    }
   }
 }
 

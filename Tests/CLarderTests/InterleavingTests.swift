@@ -38,7 +38,9 @@ struct InterleavingTests {
       func act(_ action: lrdt_action, _ subject: Int = 0) -> lrdt_act {
         let needsEntry = action == LRDT_REPLACE || action == LRDT_INSERT
         let fresh = needsEntry ? shelf.newEntry(shelf.items[subject].hash) : nil
-        return lrdt_act(action: action, subject: subject, fresh: fresh)
+        return lrdt_act(
+          action: action, subject: subject, fresh: fresh, id: fresh?.pointee.prev ?? 0, page: nil,
+          shift: 0)
       }
       func newItem(_ number: Int = 0) -> Int {
         shelf.announce(pattern.hash(shelf.items.count + number))
@@ -119,10 +121,10 @@ struct InterleavingTests {
   // fewer fillings, and only a sample of the stops in a lookup, because the way to each stop is
   // stepped through again.
   #if DEBUG
-    private static let fillings = [8, 15]
+    private static let fillings = [12, 23]
     private static let stride = 96 * Stress.divisor
   #else
-    private static let fillings = [2, 8, 15, 22]
+    private static let fillings = [2, 12, 23, 34]
     private static let stride = 4 * Stress.divisor
   #endif
 
@@ -150,7 +152,7 @@ struct InterleavingTests {
     await #expect(processExitsWith: .success) { [hashes = hashes as Hashes] in
       var offset = 0
       for (seed, write) in Write.allCases.enumerated() {
-        let scenes = Scene.all(hashes.pattern, fillings: [8, 15], for: write)
+        let scenes = Scene.all(hashes.pattern, fillings: [12, 23], for: write)
         for scene in Stress.sample(scenes, seed: seed) {
           for item in [0, scene.filling - 1] {
             offset += 7
@@ -167,6 +169,24 @@ struct InterleavingTests {
           }
         }
       }
+    }
+  }
+
+  @Test("A page whose number is used again does not mislead a lookup at any instruction")
+  func pagesRenewedDuringReads() async {
+    await #expect(processExitsWith: .success) {
+      let scene = Scene(pattern: .spread, filling: 12, from: 2, to: 0, moved: 0)
+      var (stop, stopped, renewals) = (1, true, 0)
+      while stopped {
+        let shelf = scene.build()
+        let fault: String?
+        (fault, stopped) = shelf.playWrite(shelf.renewal(of: 3), item: 3, stop: stop)
+        if let fault { fatalError("\(fault) at \(stop)") }
+        if let fault = shelf.fault() { fatalError("\(fault) behind \(stop)") }
+        stop += 1
+        renewals += 1
+      }
+      precondition(renewals > 20, "a lookup has more instructions")
     }
   }
 }

@@ -117,8 +117,8 @@ struct MaintenanceTests {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let cache = Cache<Int, Int>(shards: shards)
       var key = 0
-      // 5 * 1024 entries fill a table, and the next insertions begin to move it.
-      while key < 5_200 * shards || !cache.isMoving {
+      // 8 * 512 entries fill a table, and the next insertions begin to move it.
+      while key < 4_160 * shards || !cache.isMoving {
         cache[key] = key
         key += 1
       }
@@ -148,7 +148,7 @@ struct MaintenanceTests {
       let cache = Cache<Int, Int>(shards: 1)
       for key in 0..<200_000 { cache[key] = key }
       cache.trim(toCount: 100)
-      // Each insertion moves two buckets, so it would take 32,768 of them.
+      // Each insertion moves a bucket, so it would take 32,768 of them.
       var key = 200_000
       waitUntil("the table shrinks") {
         cache[key] = key
@@ -164,22 +164,22 @@ struct MaintenanceTests {
   func makesSuccessorsAhead() async {
     await #expect(processExitsWith: .success) {
       let cache = Cache<Int, Int>(shards: 1)
-      // 5 * 16384 entries fill the first large table. A thread asks for the next one at seven
+      // 8 * 16384 entries fill the first large table. A thread asks for the next one at seven
       // eighths.
-      for key in 0..<71_680 { cache[key] = key }
+      for key in 0..<114_688 { cache[key] = key }
       precondition(cache.bucketCount == 16_384)
-      cache[71_680] = 71_680
+      cache[114_688] = 114_688
       waitUntil("the successor is there") { cache.bucketCount == 32_768 }
       // Nobody writes, so the background thread moves everything.
       waitUntil("the table has moved") { !cache.isMoving }
       waitUntil("the table is freed") { cache.retiredTables == 0 }
       cache.checkInvariants()
       // The next table grows while insertions move it.
-      for key in 71_681..<170_000 { cache[key] = key }
+      for key in 114_689..<275_000 { cache[key] = key }
       waitUntil("the table is freed") { !cache.isMoving && cache.retiredTables == 0 }
       precondition(cache.bucketCount == 65_536)
       cache.checkInvariants()
-      precondition((0..<170_000).allSatisfy { cache[$0] == $0 })
+      precondition((0..<275_000).allSatisfy { cache[$0] == $0 })
     }
   }
 

@@ -44,6 +44,14 @@ final class Shelf {
     return entry
   }
 
+  /// An item that is not linked yet.
+  private func newItem(_ hash: UInt64) -> lrdt_item {
+    let entry = newEntry(hash)
+    return lrdt_item(
+      entry: entry, id: entry.pointee.prev, hash: hash, present: false, cell: nil, head: nil,
+      link: 0)
+  }
+
   /// The step of an insertion before it links: room for one overflow bucket in the table of the
   /// hash.
   func makeRoom(_ hash: UInt64) {
@@ -60,26 +68,26 @@ final class Shelf {
 
   /// Adds an item. Its number is its index in `items`.
   @discardableResult func insert(_ hash: UInt64) -> Int {
-    let entry = newEntry(hash)
-    makeRoom(hash)
-    lrd_shard_link_locked(shard, entry, hash)
-    items.append(lrdt_item(entry: entry, hash: hash, present: true, cell: nil, head: nil, link: 0))
+    items.append(linked(hash))
     return items.count - 1
   }
 
   /// Adds a removed item's hash again, as another entry.
   func putBack(_ number: Int) {
-    let entry = newEntry(items[number].hash)
-    makeRoom(items[number].hash)
-    lrd_shard_link_locked(shard, entry, items[number].hash)
-    items[number] = lrdt_item(
-      entry: entry, hash: items[number].hash, present: true, cell: nil, head: nil, link: 0)
+    items[number] = linked(items[number].hash)
+  }
+
+  private func linked(_ hash: UInt64) -> lrdt_item {
+    var item = newItem(hash)
+    makeRoom(hash)
+    lrd_shard_link_locked(shard, item.entry, hash)
+    item.present = true
+    return item
   }
 
   /// Adds an item whose entry is not inserted yet.
   func announce(_ hash: UInt64) -> Int {
-    let entry = newEntry(hash)
-    items.append(lrdt_item(entry: entry, hash: hash, present: false, cell: nil, head: nil, link: 0))
+    items.append(newItem(hash))
     return items.count - 1
   }
 
@@ -87,6 +95,13 @@ final class Shelf {
   func addSpareChunks() {
     addChunk(root)
     if let next = lrdt_table_next(root) { for _ in 0..<3 { addChunk(next) } }
+  }
+
+  /// The write that renews an item's page.
+  func renewal(of number: Int) -> (lrdt_act, lrdt_act) {
+    items.withUnsafeBufferPointer {
+      (lrdt_play_renewal(cache, $0.baseAddress! + number), lrdt_act())
+    }
   }
 
   /// Plays `acts`, and looks every item up after each of their instructions.
@@ -120,9 +135,11 @@ final class Shelf {
 
   /// Publishes a new entry in an item's cell.
   func replace(_ number: Int) {
-    let entry = newEntry(items[number].hash)
-    lrd_shard_replace_locked(shard, items[number].entry, entry, items[number].hash, &removed)
-    items[number].entry = entry
+    let successor = newItem(items[number].hash)
+    lrd_shard_replace_locked(
+      shard, items[number].entry, successor.entry, successor.hash, &removed)
+    items[number].entry = successor.entry
+    items[number].id = successor.id
   }
 
   /// Starts moving to a table of another size. False if a move is under way.

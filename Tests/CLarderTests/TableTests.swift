@@ -21,8 +21,8 @@ enum HashPattern: CaseIterable, Sendable {
     let number = UInt64(number)
     switch self {
     case .equal: return 0x1234_5678_9abc_def1
-    case .oneBucket: return 0x1234_0000_0000_0001 | number << 1
-    case .oneTag: return 0x1234_0000_0000_4321 | number << 16
+    case .oneBucket: return 0x1234_0000_0000_0001 | number << 24
+    case .oneTag: return 0x1234_0000_4300_0001 | number << 32
     case .spread: return (number &* 0x9e37_79b9_7f4a_7c15) | 1
     case .pair: return number % 2 == 0 ? 0x0000_0042_0000_0007 : 0xffff_ff42_0000_0009
     }
@@ -159,13 +159,24 @@ struct TableTests {
         shelf.insert(HashPattern.oneBucket.hash(shelf.items.count % 500))
       }
       #expect(shelf.fault() == nil)
-      #expect(Int(lrdt_table_overflow_used_locked(shelf.root)) == (400 - 7 + 6) / 7)
+      #expect(Int(lrdt_table_overflow_used_locked(shelf.root)) == (400 - 11 + 10) / 11)
       // 4 behind the bucket, then 4, 8, 16, 32. One more chunk would be waste.
       #expect(shelf.chunksAdded == 4 && lrdt_table_chunks_locked(shelf.root) == 4, "wave \(wave)")
       for number in shelf.present.shuffled() { shelf.remove(number) }
       #expect(shelf.fault() == nil)
       #expect(lrdt_table_overflow_used_locked(shelf.root) == 0)
     }
+  }
+
+  @Test("A chain that has moved leaves its overflow buckets to those that have not")
+  func movedChainsGiveBack() {
+    let shelf = Shelf(buckets: 2)
+    for number in 0..<30 { shelf.insert(HashPattern.oneBucket.hash(number)) }
+    let root = shelf.root
+    #expect(lrdt_table_overflow_used_locked(root) == 2)
+    #expect(shelf.startMove(to: 4) && shelf.moveBucket() && shelf.moves)
+    #expect(lrdt_table_overflow_used_locked(root) == 0)
+    #expect(shelf.fault() == nil)
   }
 
   @Test("A bucket's entries go to neighbouring buckets of a table of any other size")

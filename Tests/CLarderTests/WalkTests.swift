@@ -11,19 +11,19 @@ struct WalkTests {
   func tableShrinks(shards: Int) {
     for _ in 0..<8 {
       let cache = Cache<Int, Int>(shards: shards)
-      for key in 0..<6_000 { cache[key] = key }
+      for key in 0..<9_600 { cache[key] = key }
       let large = cache.bucketCount
       var asked: [Int] = []
       cache.removeAll { key, _ in
         asked.append(key)
         guard asked.count == 500 else { return false }
-        for key in 0..<6_000 where key % 40 != 0 { cache[key] = nil }
+        for key in 0..<9_600 where key % 40 != 0 { cache[key] = nil }
         waitUntil("the table has shrunk") { cache.bucketCount < large / 8 && !cache.isMoving }
         return false
       }
       #expect(Set(asked).count == asked.count, "nobody was asked about a key twice")
-      #expect(Set(asked).isSuperset(of: stride(from: 0, to: 6_000, by: 40)))
-      #expect(cache.count == 150)
+      #expect(Set(asked).isSuperset(of: stride(from: 0, to: 9_600, by: 40)))
+      #expect(cache.count == 240)
       cache.checkInvariants()
     }
   }

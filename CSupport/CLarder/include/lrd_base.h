@@ -49,6 +49,8 @@
 /// take what an unlikely branch leads to for cold, be it the function's one return.
 #define LRD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define LRD_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/// Keeps a pointer in one register: otherwise compilers add up its parts at each use.
+#define LRD_KEEP(pointer) __asm__("" : "+r"(pointer))
 #define LRD_PREFETCH(address) __builtin_prefetch((address), 0, 3)
 
 /// Relaxed atomics, which order nothing else. All other orders are written out at their operations.

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_bucket.h — a line of a hash table: seven tagged entry pointers, and a link to an overflow
- * bucket.
+/* lrd_bucket.h — a line of a hash table: eleven cells, and a link to an overflow bucket.
  *
- *   bucket   [ cell 0 | … | cell 6 | link ]        one cache line
- *   cell     [ tag:16 | entry address:48 ]         0 when empty
- *   link     [ MOVED:1 | version:35 | overflow:28 ] overflow = number of the next bucket + 1, or 0
+ *   bucket   [ tag 0 | … | tag 10 | – | id 0 | … | id 10 | link ]   one cache line
+ *   tag      eight bits of the hash, which lookups compare first; 0 when the cell is empty
+ *   id       the slot id of the entry (lrd_pool.h); 0 when the cell is empty
+ *   link     [ MOVED:1 | version:35 | overflow:28 ]  overflow = number of the next bucket + 1, or 0
  *
- * A search looks at all cells at once, and answers with a bit for each. The cells may change
- * meanwhile: each is read in one piece. Who may store is told in lrd_table.h. */
+ * A search looks at all tags at once, and answers with a bit for each. Tag and id of a cell are
+ * stored one after the other, and who reads without the lock may see the one without the other:
+ *   a cell is filled    the id, then the tag: who finds the tag finds the id, or a later one
+ *   a cell is emptied   the id, then the tag: who finds the tag may find the id 0
+ *   it gets another id  the id, then the tag: who finds the tag may find an entry of another hash
+ * Who may store is told in lrd_table.h. */
 #pragma once
 
-#include "lrd_entry.h"
+#include "lrd_pool.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -18,112 +22,129 @@
 
 #pragma clang assume_nonnull begin
 
-#define LRD_BUCKET_CELLS 7
+#define LRD_BUCKET_CELLS 11
 #define LRD_BUCKET_ALL ((1u << LRD_BUCKET_CELLS) - 1)
 
 #define LRD_LINK_MOVED ((uint64_t)1 << 63)
 #define LRD_LINK_OVERFLOW (((uint64_t)1 << 28) - 1)
 #define LRD_LINK_VERSION ((uint64_t)1 << 28)
 
-typedef struct lrd_bucket {
-  _Alignas(64) _Atomic(uint64_t) cells[LRD_BUCKET_CELLS];
+#define LRD_BUCKET_WORDS 7
+
+typedef struct __attribute__((aligned(64))) lrd_bucket {
+  union {
+    struct {
+      _Atomic(uint8_t) tags[LRD_BUCKET_CELLS];
+      _Atomic(uint32_t) ids[LRD_BUCKET_CELLS];
+    };
+    _Atomic(uint64_t) words[LRD_BUCKET_WORDS]; // all cells, to empty them at once
+  };
   _Atomic(uint64_t) link;
 } lrd_bucket;
+_Static_assert(sizeof(lrd_bucket) == 64, "a line");
 
-LRD_INLINE uint64_t lrd_table_tag(uint64_t hash) LRD_NONBLOCKING {
-  return (hash & 0xffff) | 1;
-}
-
-LRD_INLINE uint64_t lrd_table_word(const lrd_entry *entry, uint64_t tag) LRD_NONBLOCKING {
-  return tag << LRD_ADDRESS_BITS | (uint64_t)(uintptr_t)entry;
-}
-
-LRD_INLINE lrd_entry *lrd_table_entry(uint64_t word) LRD_NONBLOCKING {
-  return (lrd_entry *)(uintptr_t)(word & LRD_ADDRESS_MASK);
+/// Bits 24 to 31 of a hash, and 1 in place of 0. The shard is chosen by the bits below, and the
+/// bucket by the highest.
+LRD_INLINE uint8_t lrd_table_tag(uint64_t hash) LRD_NONBLOCKING {
+  uint32_t tag = (uint32_t)hash >> 24;
+  return (uint8_t)(tag + !tag);
 }
 
 #if defined(__SSE2__)
-/// The lower or the upper halves of four cells. Written as instructions because C has no vector
-/// load for memory that others store to atomically; the processor reads each aligned cell in one
-/// piece.
-LRD_INLINE __m128i lrd_bucket_low(const lrd_bucket *bucket, int first) LRD_NONBLOCKING {
-  const __m128i *pairs = (const __m128i *)(const void *)&bucket->cells[first];
-  __m128i halves;
-  __asm__ volatile("movaps %1, %0\n\tshufps $0x88, %2, %0"
-                   : "=&x"(halves)
-                   : "m"(pairs[0]), "m"(pairs[1]));
-  return halves;
+/// The tags, and what is behind them. Written as an instruction because C has no vector load for
+/// memory that others store to atomically; the processor reads each tag in one piece.
+LRD_INLINE __m128i lrd_bucket_tags(const lrd_bucket *bucket) LRD_NONBLOCKING {
+  __m128i tags;
+  __asm__ volatile("movaps %1, %0" : "=x"(tags) : "m"(*(const __m128i *)(const void *)bucket));
+  return tags;
 }
 
-LRD_INLINE __m128i lrd_bucket_high(const lrd_bucket *bucket, int first) LRD_NONBLOCKING {
-  const __m128i *pairs = (const __m128i *)(const void *)&bucket->cells[first];
-  __m128i halves;
-  __asm__ volatile("movaps %1, %0\n\tshufps $0xdd, %2, %0"
-                   : "=&x"(halves)
-                   : "m"(pairs[0]), "m"(pairs[1]));
-  return halves;
+LRD_INLINE uint32_t lrd_tags_match(__m128i tags, __m128i wanted) LRD_NONBLOCKING {
+  return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(tags, wanted)) & LRD_BUCKET_ALL;
 }
 
-/// The sign bits of eight numbers, but of the link's.
-LRD_INLINE uint32_t lrd_bucket_signs(__m128i first, __m128i second) LRD_NONBLOCKING {
-  __m128i words = _mm_packs_epi32(first, second);
-  return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(words, words)) & LRD_BUCKET_ALL;
+/// A bit for each cell with the tag of a hash.
+LRD_INLINE uint32_t lrd_bucket_search(const lrd_bucket *bucket, uint64_t hash) LRD_NONBLOCKING {
+  // lrd_table_tag() in every byte.
+  __m128i wanted = _mm_set1_epi32((int)(((uint32_t)hash >> 24) * 0x01010101));
+  return lrd_tags_match(lrd_bucket_tags(bucket), _mm_max_epu8(wanted, _mm_set1_epi8(1)));
+}
+#else
+/// A bit for each of eight bytes that is `tag`.
+LRD_INLINE uint32_t lrd_tags_match(uint64_t tags, uint8_t tag) LRD_NONBLOCKING {
+  const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+  uint64_t other = tags ^ tag * UINT64_C(0x0101010101010101);
+  // The highest bit of each byte that is 0, and of no other: no sum carries into the next byte.
+  uint64_t same = ~(((other & low) + low) | other | low);
+  return (uint32_t)((same >> 7) * UINT64_C(0x0102040810204080) >> 56);
+}
+
+/// Eight bytes of a bucket, of which each is read in one piece. The address of an id depends on
+/// these, so processors load it later.
+LRD_INLINE uint64_t lrd_bucket_bytes(const lrd_bucket *bucket, size_t first) LRD_NONBLOCKING {
+  _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
+  return LRD_LOAD(&bucket->words[first / sizeof(uint64_t)]);
 }
 #endif
 
 /// A bit for each cell whose tag is `tag`; 0 is that of empty cells.
-LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint64_t tag) LRD_NONBLOCKING {
+LRD_INLINE uint32_t lrd_bucket_match(const lrd_bucket *bucket, uint8_t tag) LRD_NONBLOCKING {
 #if defined(__SSE2__)
-  __m128i tags = _mm_set1_epi16((short)tag);
-  return lrd_bucket_signs(_mm_cmpeq_epi16(lrd_bucket_high(bucket, 0), tags),
-                          _mm_cmpeq_epi16(lrd_bucket_high(bucket, 4), tags));
+  return lrd_tags_match(lrd_bucket_tags(bucket), _mm_set1_epi8((char)tag));
 #else
-  uint32_t bits = 0;
-  for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-    bits |= (uint32_t)(LRD_LOAD(&bucket->cells[i]) >> LRD_ADDRESS_BITS == tag) << i;
-  }
-  return bits;
+  uint32_t first = lrd_tags_match(lrd_bucket_bytes(bucket, 0), tag);
+  return (first | lrd_tags_match(lrd_bucket_bytes(bucket, 8), tag) << 8) & LRD_BUCKET_ALL;
 #endif
 }
 
-/// What lrd_bucket_match() says of `tag`, and from bit 8 on of empty cells.
-LRD_INLINE uint32_t lrd_bucket_match_or_empty(const lrd_bucket *bucket, uint64_t tag) {
-#if defined(__SSE2__)
-  __m128i tags = _mm_set1_epi16((short)tag), none = _mm_setzero_si128();
-  __m128i first = lrd_bucket_high(bucket, 0), second = lrd_bucket_high(bucket, 4);
-  __m128i matching = _mm_packs_epi32(_mm_cmpeq_epi16(first, tags), _mm_cmpeq_epi16(second, tags));
-  __m128i empty = _mm_packs_epi32(_mm_cmpeq_epi16(first, none), _mm_cmpeq_epi16(second, none));
-  uint32_t bits = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(matching, empty));
-  return bits & (LRD_BUCKET_ALL | LRD_BUCKET_ALL << 8);
-#else
-  return lrd_bucket_match(bucket, tag) | lrd_bucket_match(bucket, 0) << 8;
+#if !defined(__SSE2__)
+LRD_INLINE uint32_t lrd_bucket_search(const lrd_bucket *bucket, uint64_t hash) LRD_NONBLOCKING {
+  return lrd_bucket_match(bucket, lrd_table_tag(hash));
+}
 #endif
+
+/// A bit for each cell that is empty.
+LRD_INLINE uint32_t lrd_bucket_empty(const lrd_bucket *bucket) LRD_NONBLOCKING {
+  return lrd_bucket_match(bucket, 0);
 }
 
-/// A bit for each cell whose address has the lower 32 bits of `entry`.
-LRD_INLINE uint32_t lrd_bucket_match_entry(const lrd_bucket *bucket, const lrd_entry *entry) {
-  uint32_t low = (uint32_t)(uintptr_t)entry;
-#if defined(__SSE2__)
-  __m128i lows = _mm_set1_epi32((int)low);
-  return lrd_bucket_signs(_mm_cmpeq_epi32(lrd_bucket_low(bucket, 0), lows),
-                          _mm_cmpeq_epi32(lrd_bucket_low(bucket, 4), lows));
-#else
-  uint32_t bits = 0;
-  for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-    bits |= (uint32_t)((uint32_t)LRD_LOAD(&bucket->cells[i]) == low) << i;
-  }
-  return bits;
-#endif
+/// A bit for each cell that is not.
+LRD_INLINE uint32_t lrd_bucket_full(const lrd_bucket *bucket) LRD_NONBLOCKING {
+  return LRD_BUCKET_ALL & ~lrd_bucket_match(bucket, 0);
 }
 
-/// The cell that holds `entry`, NULL when none does.
-LRD_INLINE _Atomic(uint64_t) *_Nullable lrd_bucket_cell_of(lrd_bucket *bucket,
-                                                           const lrd_entry *entry) {
-  for (uint32_t bits = lrd_bucket_match_entry(bucket, entry); bits; bits &= bits - 1) {
-    _Atomic(uint64_t) *cell = &bucket->cells[__builtin_ctz(bits)];
-    if (LRD_LIKELY(lrd_table_entry(LRD_LOAD(cell)) == entry)) return cell;
+/// The slot id in a cell, for those who have the lock.
+LRD_INLINE uint32_t lrd_bucket_id(const lrd_bucket *bucket, int cell) {
+  return LRD_LOAD(&bucket->ids[cell]);
+}
+
+/// The cell that holds the entry in slot `id`, whose tag this is; -1 when none does.
+LRD_INLINE int lrd_bucket_cell_of(const lrd_bucket *bucket, uint8_t tag, uint32_t id) {
+  for (uint32_t bits = lrd_bucket_match(bucket, tag); bits; bits &= bits - 1) {
+    int cell = __builtin_ctz(bits);
+    if (LRD_LIKELY(lrd_bucket_id(bucket, cell) == id)) return cell;
   }
-  return NULL;
+  return -1;
+}
+
+/// Fills a cell, or puts another entry of the same tag in the place of one. Release: readers load
+/// the id (acquire) and see what was written to the entry and to the directory of its page.
+LRD_INLINE void lrd_bucket_fill(lrd_bucket *bucket, int cell, uint8_t tag, uint32_t id) {
+  atomic_store_explicit(&bucket->ids[cell], id, memory_order_release);
+  atomic_store_explicit(&bucket->tags[cell], tag, memory_order_release);
+}
+
+/// Empties a cell. Release: who finds it empty sees what was stored before.
+LRD_INLINE void lrd_bucket_clear_cell(lrd_bucket *bucket, int cell) {
+  atomic_store_explicit(&bucket->ids[cell], 0, memory_order_release);
+  atomic_store_explicit(&bucket->tags[cell], 0, memory_order_release);
+}
+
+/// Empties all cells. Release: as above.
+LRD_INLINE void lrd_bucket_clear_cells(lrd_bucket *bucket) {
+  for (int i = 0; i < LRD_BUCKET_WORDS; i++) {
+    atomic_store_explicit(&bucket->words[i], 0, memory_order_release);
+  }
 }
 
 #pragma clang assume_nonnull end

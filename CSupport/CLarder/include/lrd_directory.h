@@ -12,7 +12,7 @@
 typedef struct lrd_directory {
   struct lrd_directory *_Nullable smaller; // its predecessor
   uint32_t capacity;
-  char *_Nullable slots[]; // address of the entry in slot 0 by page number
+  _Atomic(char *_Nullable) slots[]; // address of the entry in slot 0 by page number; NULL for none
 } lrd_directory;
 
 /// A directory for so many pages, cleared; NULL without memory.

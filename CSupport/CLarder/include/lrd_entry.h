@@ -86,7 +86,7 @@ _Static_assert(sizeof(lrd_entry) == 16, "two entries of two words fill a cache l
 #define LRD_COST_BYTES sizeof(uint64_t)
 #define LRD_TIME_BYTES (2 * sizeof(uint64_t))
 
-/// The bits of an address. A cell of a table uses the others as a tag (lrd_table.h).
+/// The bits of an address. What a program keeps in the others of a word is not part of it.
 #define LRD_ADDRESS_BITS 48
 #define LRD_ADDRESS_MASK (((uint64_t)1 << LRD_ADDRESS_BITS) - 1)
 

@@ -6,7 +6,7 @@
  *   bytes   16-byte blocks fold into a state; the last 16 bytes and the state end like a word
  *
  * A fold multiplies 64 x 64 -> 128 bits and xors the halves, so every bit of the result is good:
- * callers take the bucket from the top bits, the tag from the low 16, the shard from the next 16.
+ * callers take the bucket from the top bits, the shard from bits 16 to 21, the tag from 24 to 31.
  *
  * SEEDS
  *   `seed0` has bit 63 set, `seed1` bits 63 and 0; the others are random and secret.

@@ -21,10 +21,10 @@ LRD_INLINE bool lrd_local_add(lrd_local *local, lrd_entry *entry, uint64_t hash,
                               lrd_bucket *bucket) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
   lrd_order *order = &shard->order;
-  uint32_t empty = lrd_local_match(bucket, 0);
+  uint32_t empty = lrd_bucket_empty(bucket);
   if (LRD_UNLIKELY(!empty || order->history.wanted != order->history.bytes)) return false;
   lrd_entry_set_linked(entry);
-  LRD_STORE(lrd_local_cell(bucket, empty), lrd_table_word(entry, lrd_table_tag(hash)));
+  lrd_bucket_fill(bucket, __builtin_ctz(empty), lrd_table_tag(hash), entry->prev);
   shard->count++;
   shard->counters.insertions++;
   shard->policy->insert(order, shard->pool, entry, entry->prev);

@@ -19,42 +19,12 @@ LRD_INLINE lrd_bucket *lrd_local_bucket(const lrd_local *local, uint64_t hash) {
   return local->bucket + (uint64_t)(((unsigned __int128)places * local->buckets) >> 64);
 }
 
-#if defined(__SSE2__)
-/// The tags of four cells, above what else is in the upper half of each.
-LRD_INLINE __m128i lrd_local_tags(const lrd_bucket *bucket, int first) {
-  const __m128i *pairs = (const __m128i *)(const void *)&bucket->cells[first];
-  __m128 low = _mm_castsi128_ps(pairs[0]), high = _mm_castsi128_ps(pairs[1]);
-  return _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1)));
-}
-
-/// lrd_bucket_match(), but with two bits for each cell, of which the upper one counts.
-LRD_INLINE uint32_t lrd_local_match(const lrd_bucket *bucket, uint64_t tag) {
-  __m128i tags = _mm_set1_epi16((short)tag);
-  __m128i words = _mm_packs_epi32(_mm_cmpeq_epi16(lrd_local_tags(bucket, 0), tags),
-                                  _mm_cmpeq_epi16(lrd_local_tags(bucket, 4), tags));
-  return (uint32_t)_mm_movemask_epi8(words) & 0x2aaa;
-}
-
-/// The first cell among those bits.
-LRD_INLINE _Atomic(uint64_t) *lrd_local_cell(lrd_bucket *bucket, uint32_t bits) {
-  char *cells = (char *)&bucket->cells[0] - 4;
-  return (_Atomic(uint64_t) *)(void *)(cells + 4 * (size_t)__builtin_ctz(bits));
-}
-#else
-LRD_INLINE uint32_t lrd_local_match(const lrd_bucket *bucket, uint64_t tag) {
-  return lrd_bucket_match(bucket, tag);
-}
-
-LRD_INLINE _Atomic(uint64_t) *lrd_local_cell(lrd_bucket *bucket, uint32_t bits) {
-  return &bucket->cells[__builtin_ctz(bits)];
-}
-#endif
-
 /// An entry in the bucket whose hash may be `hash`.
-LRD_INLINE lrd_entry *_Nullable lrd_local_found(lrd_bucket *bucket, uint64_t hash) {
-  uint32_t bits = lrd_local_match(bucket, lrd_table_tag(hash));
+LRD_INLINE lrd_entry *_Nullable lrd_local_found(lrd_local *local, const lrd_bucket *bucket,
+                                                uint64_t hash) {
+  uint32_t bits = lrd_bucket_search(bucket, hash);
   if (LRD_UNLIKELY(!bits)) return NULL;
-  lrd_entry *entry = lrd_table_entry(LRD_LOAD(lrd_local_cell(bucket, bits)));
+  lrd_entry *entry = lrd_pool_entry(&local->cache.pool, lrd_bucket_id(bucket, __builtin_ctz(bits)));
   LRD_ASSUME(entry != NULL);
   return entry;
 }

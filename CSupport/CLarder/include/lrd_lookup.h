@@ -83,6 +83,7 @@ lrd_entry *_Nullable lrd_find_slow(lrd_cache *cache, lrd_lane *lane,
 LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint64_t hash,
                                          uint32_t reference_count) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
+  LRD_KEEP(shard);
   lrd_hazard *hazard = lane->thread->top;
   lrd_table *root = atomic_load_explicit(&shard->root, memory_order_acquire);
   lrd_hazard_set(&hazard->table, root);
@@ -96,20 +97,22 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
   uintptr_t hints_at = (uintptr_t)root->hints + hints * sizeof(lrd_hints);
   if (reference_count) LRD_PREFETCH((const void *)hints_at);
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
-  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
+  uint32_t bits = lrd_bucket_search(bucket, hash);
   if (LRD_LIKELY(bits)) {
-    int index_in_bucket = __builtin_ctz(bits);
-    _Atomic(uint64_t) *cell = &bucket->cells[index_in_bucket];
-    uint64_t word = atomic_load_explicit(cell, memory_order_acquire);
-    entry = lrd_table_entry(word);
+    int cell = __builtin_ctz(bits);
+    _Atomic(uint32_t) *at = &bucket->ids[cell];
+    uint32_t id = atomic_load_explicit(at, memory_order_acquire);
+    uint64_t changes;
+    entry = lrd_pool_locate(&cache->pool, id, &changes);
     for (uint32_t i = 0; i < reference_count; i++) {
-      lrd_hints_prefetch(&root->hints[hints + i], index_in_bucket);
+      lrd_hints_prefetch(&root->hints[hints + i], cell);
     }
     lrd_hazard_set(&hazard->entry, entry);
-    // Unchanged cell and root: the entry was linked after its hazard could be seen. Acquire
-    // again: the same word may by now stand for a later entry in the same memory.
-    if (LRD_UNLIKELY(atomic_load_explicit(cell, memory_order_acquire) != word || !entry ||
-                     LRD_LOAD(&shard->root) != root)) {
+    // Unchanged id and root: the entry was linked after its hazard could be seen. Acquire again:
+    // the same id may by now stand for a later entry in the same memory.
+    if (LRD_UNLIKELY(atomic_load_explicit(at, memory_order_acquire) != id || !entry ||
+                     LRD_LOAD(&shard->root) != root ||
+                     !lrd_pool_is_located(&cache->pool, changes))) {
       goto slow;
     }
   } else if (LRD_UNLIKELY(link & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW))) {

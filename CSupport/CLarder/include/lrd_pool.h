@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_pool.h — the slots of one cache: equal pieces cut from pages, named by 32-bit slot ids.
  *
- *   slot id   [ page number | number of the slot in its page ]
+ *   slot id   [ page number:15 | number of the slot in its page:17 ]   no page has number 0
  *   page      [ lrd_page | slot 0 | slot 1 | … ]     4 KiB at first, doubling up to 2 MiB; if it is
  *                                                    known how many slots are expected, the last
  *                                                    page has room for those alone
@@ -31,8 +31,9 @@
  *   `lock` guards the pages' free lists, the lists of pages with room and the reserve page. It is a
  *   leaf; nothing is allocated or freed under it. Finding an entry by its id needs no lock:
  *   `directory` (release / acquire) and a page's address are written before any of the page's ids
- *   leave the pool, and ids travel between threads only through locks. Outgrown directories are
- *   kept until the pool is closed, because another thread may be reading one. */
+ *   leave the pool. Outgrown directories are kept until the pool is closed, because another thread
+ *   may be reading one. Most ids travel between threads through locks. Those that lookups find in
+ *   a table do not, and may be stale: see lrd_pool_locate(). */
 #pragma once
 
 #include "lrd_directory.h"
@@ -56,12 +57,19 @@ enum { LRD_STEP_MOST = 3 };
 /// Slots that a cache needs beside those of its entries: in the hands of threads, mostly.
 enum { LRD_SLOTS_BESIDES = 64 };
 
+/// The bits of a slot id that number a slot in its page: no more slots fit in one, as a slot has 16
+/// bytes or more.
+#define LRD_SLOT_BITS 17
+#define LRD_SLOT_MASK (((uint32_t)1 << LRD_SLOT_BITS) - 1)
+
+/// Page numbers are below this: a pool has 32,766 pages at most, of 2 MiB or of one very large slot.
+#define LRD_PAGES_END (LRD_NIL >> LRD_SLOT_BITS)
+
 typedef struct lrd_pool {
   _Atomic(lrd_directory *) directory;
   size_t stride;
-  size_t first_slot; // bytes from a page's start to the entry in slot 0
-  uint32_t page_shift;
-  uint32_t slot_mask;
+  _Atomic(uint64_t) changes; // page numbers given back, or used again: see lrd_pool_locate()
+  size_t first_slot;         // bytes from a page's start to the entry in slot 0
   size_t alignment;
   size_t prefix;  // bytes of a slot before its entry: the optional fields
   size_t extra;   // bytes from an entry's start to what its policy keeps in it
@@ -72,7 +80,7 @@ typedef struct lrd_pool {
       expected; // slots that will be enough, most likely; 0: not known. A hint, relaxed
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  uint32_t pages;                               // page numbers given out so far
+  uint32_t pages;                               // numbers below were given out, or are 0
   uint32_t holes;                               // page numbers given back and not in use
   uint32_t empty_pages;                         // pages of single slots, all free
   size_t mapped;                                // bytes of all pages
@@ -134,7 +142,7 @@ static inline lrd_shape lrd_pool_shape(const lrd_pool *pool) {
 /// The page of a number; NULL if there is none.
 static inline lrd_page *_Nullable lrd_pool_page_locked(const lrd_pool *pool, uint32_t number)
     LRD_REQUIRES(pool->lock) {
-  char *slots = LRD_LOAD(&pool->directory)->slots[number];
+  char *slots = LRD_LOAD(&LRD_LOAD(&pool->directory)->slots[number]);
   return slots ? (lrd_page *)(void *)(slots - pool->first_slot) : NULL;
 }
 
@@ -159,25 +167,40 @@ size_t lrd_pool_bytes(lrd_pool *pool);
 /// What it takes to find an entry, loaded once. Valid for all entries of a shard while its lock is
 /// held.
 typedef struct lrd_slots {
-  char *_Nullable const *_Nonnull pages;
+  const _Atomic(char *_Nullable) *pages;
   size_t stride;
-  uint32_t page_shift;
-  uint32_t slot_mask;
 } lrd_slots;
 
 LRD_INLINE lrd_slots lrd_pool_slots(lrd_pool *pool) LRD_NONBLOCKING {
   lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_acquire);
-  return (lrd_slots){directory->slots, pool->stride, pool->page_shift, pool->slot_mask};
+  return (lrd_slots){directory->slots, pool->stride};
 }
 
 /// The entry in slot `id`, which must be in use, or owned by the caller.
 LRD_INLINE lrd_entry *lrd_slots_entry(lrd_slots slots, uint32_t id) LRD_NONBLOCKING {
-  char *page = slots.pages[id >> slots.page_shift];
-  return (lrd_entry *)(void *)(page + (size_t)(id & slots.slot_mask) * slots.stride);
+  char *page = LRD_LOAD(&slots.pages[id >> LRD_SLOT_BITS]);
+  return (lrd_entry *)(void *)(page + (size_t)(id & LRD_SLOT_MASK) * slots.stride);
 }
 
 LRD_INLINE lrd_entry *lrd_pool_entry(lrd_pool *pool, uint32_t id) LRD_NONBLOCKING {
   return lrd_slots_entry(lrd_pool_slots(pool), id);
+}
+
+/// Where the entry in slot `id` is, for a reader that has found the id in a table (acquire) and
+/// holds no lock. The id may be stale, and the page gone or another one. The reader publishes a
+/// hazard, finds the id in the table once more (acquire), and asks lrd_pool_is_located().
+LRD_INLINE lrd_entry *lrd_pool_locate(lrd_pool *pool, uint32_t id,
+                                      uint64_t *changes) LRD_NONBLOCKING {
+  *changes = atomic_load_explicit(&pool->changes, memory_order_acquire);
+  return lrd_pool_entry(pool, id);
+}
+
+/// True when no page number was given back or used again since. An id in a table is that of a linked
+/// entry, whose page stays. So the reader, who has acquired the id, counts every change up to that
+/// page: without one it saw the same page before. A change is counted after it is made, so a reader
+/// that counts one sees it.
+LRD_INLINE bool lrd_pool_is_located(lrd_pool *pool, uint64_t changes) LRD_NONBLOCKING {
+  return LRD_LOAD(&pool->changes) == changes;
 }
 
 /// What the cache's policy keeps in an entry beyond the header: `entry_bytes` of lrd_policy.

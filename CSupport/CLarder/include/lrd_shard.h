@@ -137,7 +137,8 @@ void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
 LRD_INLINE void lrd_shard_erase_locked(lrd_shard *shard, lrd_entry *entry, uint32_t id,
                                        uint8_t reason) LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard);
-  bool found = lrd_table_remove_locked(root, entry, lrd_entry_hash48_locked(entry));
+  lrd_slots slots = lrd_pool_slots(shard->pool);
+  bool found = lrd_table_remove_locked(root, slots, id, lrd_entry_hash48_locked(entry));
   LRD_ASSERT(found);
   (void)found;
   entry->prev = id;
@@ -209,7 +210,7 @@ static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash, uint32_t 
   LRD_PREFETCH((const void *)(hints + index * references * sizeof(lrd_hints)));
 }
 
-/// An entry with this hash, all 64 bits; NULL if there is none.
+/// An entry with the upper 48 bits of this hash; NULL if there is none.
 lrd_entry *_Nullable lrd_shard_find_hash_locked(lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
@@ -217,9 +218,9 @@ lrd_entry *_Nullable lrd_shard_find_hash_locked(lrd_shard *shard, uint64_t hash)
 /// not touched.
 static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t hash48)
     LRD_REQUIRES(shard->lock) {
-  lrd_cell cell;
   lrd_table *root = lrd_shard_root_locked(shard);
-  return lrd_table_find_locked(root, entry, hash48, &cell) && lrd_entry_hash48(entry) == hash48;
+  lrd_slots slots = lrd_pool_slots(shard->pool);
+  return lrd_table_holds_locked(root, slots, entry, hash48) && lrd_entry_hash48(entry) == hash48;
 }
 
 /// A walk over the linked entries of one hash, under the lock and without changes. Their keys may
@@ -227,6 +228,7 @@ static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *ent
 typedef struct lrd_matches {
   lrd_table *table;
   lrd_bucket *bucket;
+  lrd_slots slots;
   uint64_t hash;
   uint32_t bits; // cells of `bucket` still to visit
 } lrd_matches;
@@ -237,7 +239,11 @@ static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t ha
   lrd_table *table = lrd_table_home_locked(root, hash);
   lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
   uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
-  return (lrd_matches){.table = table, .bucket = bucket, .hash = hash, .bits = bits};
+  return (lrd_matches){.table = table,
+                       .bucket = bucket,
+                       .slots = lrd_pool_slots(shard->pool),
+                       .hash = hash,
+                       .bits = bits};
 }
 
 /// The next entry of the walk; NULL at the end. Then `bucket` is the last one of the chain.
@@ -246,7 +252,7 @@ static inline lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches)
     while (matches->bits) {
       int cell = __builtin_ctz(matches->bits);
       matches->bits &= matches->bits - 1;
-      lrd_entry *entry = lrd_table_entry(LRD_LOAD(&matches->bucket->cells[cell]));
+      lrd_entry *entry = lrd_slots_entry(matches->slots, lrd_bucket_id(matches->bucket, cell));
       if (lrd_entry_may_match(entry, matches->hash)) return entry;
     }
     lrd_bucket *next = lrd_table_next_bucket(matches->table, matches->bucket);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_table.h — a shard's hash table: buckets of entry pointers (lrd_bucket.h), moved bit by bit.
+/* lrd_table.h — a shard's hash table: buckets of slot ids (lrd_bucket.h), moved bit by bit.
  *
- * A miss normally reads one line and no entry. A hit reads one line, the line of its hints if there
- * are any, and one entry. The bucket of a hash is the high half of its upper 48 bits times the
- * number of buckets. So any number of buckets will do, and the entries of a bucket move to
- * neighbouring buckets. The tag is the lowest 16 bits of the hash, with bit 0 set.
+ * A miss normally reads one line and, three times in a hundred, an entry of the same tag. A hit
+ * reads one line, the line of its hints if there are any, and one entry. The bucket of a hash is
+ * the high half of its upper 48 bits times the number of buckets. So any number of buckets will do,
+ * and the entries of a bucket move to neighbouring buckets.
  *
  * WRITERS hold the shard's lock. READERS hold none: a hazard protects the table.
- *   Inserting, removing and replacing are one release store to one cell.
+ *   Inserting, removing and replacing change one cell, whose id decides what it holds.
  *   Removing from a chain of several buckets fills the hole from the chain's end: stores the last
- *   entry in the hole, raises the version in the head, then clears the last cell. A reader that
+ *   entry in the hole, raises the version in the head, then empties the last cell. A reader that
  *   found nothing loads the head's link again. If it has changed, an entry may have moved past the
  *   reader, which searches again. The version has 35 bits: only a reader that sleeps through
  *   exactly 2^35 moves of one bucket errs.
@@ -18,12 +18,12 @@
  * HINTS
  *   A hit on a large cache waits for the bucket, then for the entry, then for the memory that the
  *   entry refers to: the bytes of a string, an object. If entries have such references, each main
- *   bucket has hints where these lead. The hints load together with the bucket, and then entry,
- *   string and object load together. A hint is stored before its cell. A wrong one only loads in
- *   vain.
+ *   bucket has hints where these lead, a line for each reference. The hints load together with the
+ *   bucket, and then entry, string and object load together. A hint is stored before its cell. A
+ *   wrong one only loads in vain.
  *
  * FIELDS
- *   cell, link     shard's lock to write (release), readers load (acquire)
+ *   tags, ids, link  shard's lock to write (release), readers load (acquire)
  *   hints          shard's lock to write, readers load (both relaxed)
  *   next           set once under the lock (release) before the first MOVED; readers load (acquire)
  *   all others     shard's lock; `buckets`, `hints` and the chunks' addresses are constant once
@@ -35,14 +35,14 @@
 
 #pragma clang assume_nonnull begin
 
-/// Entries per bucket at which a table grows: one bucket in eight then has an overflow bucket.
-#define LRD_TABLE_LOAD 5
+/// Entries per bucket at which a table grows: one bucket in nine then has an overflow bucket.
+#define LRD_TABLE_LOAD 8
 #define LRD_OVERFLOW_CHUNKS 24
 
 /// Where one reference of the entries of a bucket leads, as addresses in units of 16 bytes: the
 /// lower 32 bits for each cell, and the upper 32 bits, which a program's objects mostly share.
 typedef struct lrd_hints {
-  _Atomic(uint32_t) low[LRD_BUCKET_CELLS];
+  _Alignas(64) _Atomic(uint32_t) low[LRD_BUCKET_CELLS];
   _Atomic(uint32_t) high;
 } lrd_hints;
 
@@ -143,9 +143,10 @@ static inline uint64_t lrd_table_overflow_left_locked(const lrd_table *table) {
 
 /// A cell found under the lock. Valid while the lock is held and nothing is removed.
 typedef struct lrd_cell {
-  lrd_table *_Nullable table;
-  lrd_bucket *_Nullable head;
-  _Atomic(uint64_t) *_Nullable cell;
+  lrd_table *table;
+  lrd_bucket *head; // of the chain that `bucket` is in
+  lrd_bucket *bucket;
+  int number;
 } lrd_cell;
 
 /// The table that `hash` belongs in now: the root, or the one that it moves to.
@@ -153,67 +154,92 @@ static inline lrd_table *lrd_table_home_locked(lrd_table *root, uint64_t hash) {
   return lrd_table_index(root, hash) < root->moved ? LRD_LOAD(&root->next) : root;
 }
 
-/// Finds the cell that holds `entry`. False when it is not linked: then `entry` is not touched.
-bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash, lrd_cell *found);
+/// What is stored in a cell.
+typedef struct lrd_item {
+  const lrd_entry *entry;
+  uint32_t id; // of its slot
+  uint8_t tag;
+} lrd_item;
+
+LRD_INLINE lrd_item lrd_item_of(const lrd_entry *entry, uint32_t id, uint64_t hash) {
+  return (lrd_item){.entry = entry, .id = id, .tag = lrd_table_tag(hash)};
+}
+
+/// What a full cell holds. The entry is not touched.
+LRD_INLINE lrd_item lrd_bucket_item(const lrd_bucket *bucket, int cell, lrd_slots slots) {
+  uint32_t id = lrd_bucket_id(bucket, cell);
+  return (lrd_item){lrd_slots_entry(slots, id), id, LRD_LOAD(&bucket->tags[cell])};
+}
+
+/// True when a table holds `entry`. One that is not linked is not touched.
+bool lrd_table_holds_locked(lrd_table *root, lrd_slots slots, const lrd_entry *entry,
+                            uint64_t hash);
+
+/// Finds the cell of the entry in slot `id`. False when it is not linked.
+bool lrd_table_find_locked(lrd_table *root, uint32_t id, uint64_t hash, lrd_cell *found);
 
 /// Stores the hints of an entry's references, for a cell of main bucket `index`.
-LRD_INLINE void lrd_table_hint_at(lrd_table *table, uint64_t index, uint64_t number,
+LRD_INLINE void lrd_table_hint_at(lrd_table *table, uint64_t index, int cell,
                                   const lrd_entry *entry) {
   const lrd_references *references = table->references;
   lrd_hints *hints = &table->hints[index * references->count];
   for (uint32_t i = 0; i < references->count; i++) {
     uint64_t address = lrd_entry_refers_to(entry, references->at[i]);
-    LRD_STORE(&hints[i].low[number], (uint32_t)(address >> 4));
+    LRD_STORE(&hints[i].low[cell], (uint32_t)(address >> 4));
     LRD_STORE(&hints[i].high, (uint32_t)(address >> 36));
   }
 }
 
-/// The same for a cell, if that is in a main bucket.
-void lrd_table_hint(lrd_table *table, const _Atomic(uint64_t) *cell, const lrd_entry *entry);
+/// The same for a cell of any bucket, if that is a main bucket.
+void lrd_table_hint(lrd_table *table, const lrd_bucket *bucket, int cell, const lrd_entry *entry);
 
-/// Stores an entry in a cell, after its hints. Release: readers load the cell (acquire) and see
-/// what was written to the entry. A reader still in an older chain with this bucket may find it,
-/// too.
-LRD_INLINE void lrd_table_publish(lrd_table *table, _Atomic(uint64_t) *cell, uint64_t word) {
-  if (table->hints) lrd_table_hint(table, cell, lrd_table_entry(word));
-  atomic_store_explicit(cell, word, memory_order_release);
+/// Stores an entry in a cell, after its hints. A reader still in an older chain with this bucket
+/// may find it, too.
+LRD_INLINE void lrd_table_publish(lrd_table *table, lrd_bucket *bucket, int cell, lrd_item item) {
+  if (table->hints) lrd_table_hint(table, bucket, cell, item.entry);
+  lrd_bucket_fill(bucket, cell, item.tag, item.id);
 }
 
 /// lrd_table_add_locked() in a new overflow bucket.
-void lrd_table_extend_locked(lrd_table *table, lrd_bucket *last, uint64_t word);
+void lrd_table_extend_locked(lrd_table *table, lrd_bucket *last, lrd_item item);
 
 /// Publishes an entry at the end of a chain, whose last bucket is `last`. (Only that one has empty
 /// cells.) The table must have a free overflow bucket.
-LRD_INLINE void lrd_table_add_locked(lrd_table *table, lrd_bucket *last, uint64_t word) {
-  uint32_t empty = lrd_bucket_match(last, 0);
+LRD_INLINE void lrd_table_add_locked(lrd_table *table, lrd_bucket *last, lrd_item item) {
+  uint32_t empty = lrd_bucket_empty(last);
   if (LRD_UNLIKELY(!empty)) {
-    lrd_table_extend_locked(table, last, word);
+    lrd_table_extend_locked(table, last, item);
   } else {
-    lrd_table_publish(table, &last->cells[__builtin_ctz(empty)], word);
+    lrd_table_publish(table, last, __builtin_ctz(empty), item);
   }
 }
 
-/// Publishes `entry`. The table that the hash belongs in must have a free overflow bucket.
-void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash);
+/// Publishes an entry. The table that the hash belongs in must have a free overflow bucket.
+void lrd_table_insert_locked(lrd_table *root, lrd_item item, uint64_t hash);
 
-/// Publishes `entry` in the cell of `old`. False when `old` is not linked.
-bool lrd_table_replace_locked(lrd_table *root, const lrd_entry *old, lrd_entry *entry,
-                              uint64_t hash);
+/// Publishes an entry in the cell of the one in slot `old`. False when that is not linked.
+bool lrd_table_replace_locked(lrd_table *root, uint32_t old, lrd_item item, uint64_t hash);
 
 /// lrd_table_remove_locked() in a chain of several buckets.
-bool lrd_table_remove_slow_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash);
+bool lrd_table_remove_slow_locked(lrd_table *root, lrd_slots slots, uint32_t id, uint64_t hash);
 
-/// Removes `entry` and fills the hole from the end of the chain. False when it is not linked.
-LRD_INLINE bool lrd_table_remove_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
+/// Removes the entry in slot `id`, and fills the hole from the end of the chain. False when it is
+/// not linked.
+LRD_INLINE bool lrd_table_remove_locked(lrd_table *root, lrd_slots slots, uint32_t id,
+                                        uint64_t hash) {
   lrd_table *table = lrd_table_home_locked(root, hash);
   lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
   if (LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW) {
-    return lrd_table_remove_slow_locked(root, entry, hash);
+    return lrd_table_remove_slow_locked(root, slots, id, hash);
   }
-  _Atomic(uint64_t) *cell = lrd_bucket_cell_of(head, entry);
-  if (cell) atomic_store_explicit(cell, 0, memory_order_release);
-  return cell;
+  int cell = lrd_bucket_cell_of(head, lrd_table_tag(hash), id);
+  if (cell >= 0) lrd_bucket_clear_cell(head, cell);
+  return cell >= 0;
 }
+
+/// Marks a chain as MOVED and empties it. Its overflow buckets are free again: a reader that is in
+/// one sees that the head's link has changed before it goes on.
+void lrd_table_leave_locked(lrd_table *table, lrd_bucket *head);
 
 /// The number of entries in the chain of bucket `index`, for checks.
 uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index);

@@ -24,12 +24,12 @@ LRD_INLINE lrd_shortage shortage_of(lrd_local *local, const lrd_entry *_Nullable
   return cost_limit && others + cost > cost_limit ? LRD_COST_SHORT : LRD_ROOM;
 }
 
-/// Adds a cell to a chain. False without memory.
-LRD_INLINE bool append(lrd_table *table, lrd_bucket *last, uint64_t word) {
+/// Adds an entry to a chain. False without memory.
+LRD_INLINE bool append(lrd_table *table, lrd_bucket *last, lrd_item item) {
   for (lrd_bucket *next; (next = lrd_table_next_bucket(table, last));) last = next;
-  uint32_t empty = lrd_bucket_match(last, 0);
+  uint32_t empty = lrd_bucket_empty(last);
   if (LRD_LIKELY(empty)) {
-    lrd_table_publish(table, &last->cells[__builtin_ctz(empty)], word);
+    lrd_table_publish(table, last, __builtin_ctz(empty), item);
     return true;
   }
   if (!lrd_table_overflow_left_locked(table)) {
@@ -38,24 +38,24 @@ LRD_INLINE bool append(lrd_table *table, lrd_bucket *last, uint64_t word) {
     if (!chunk) return false;
     lrd_table_add_overflow_locked(table, chunk, bytes);
   }
-  lrd_table_extend_locked(table, last, word);
+  lrd_table_extend_locked(table, last, item);
   return true;
 }
 
 /// Copies the chain of bucket `index` to the two buckets that take its place in a table of twice
 /// the size. False without memory.
-static bool split(lrd_table *root, uint64_t index, lrd_table *table) {
+static bool split(lrd_table *root, uint64_t index, lrd_table *table, lrd_slots slots) {
   lrd_bucket *bucket = &root->bucket[index], *heads = &table->bucket[2 * index];
   memset(heads, 0, 2 * sizeof *heads);
   if (LRD_LIKELY(!lrd_table_next_bucket(root, bucket))) {
-    lrd_table_split(bucket, table, index);
+    lrd_table_split(bucket, table, index, slots);
     return true;
   }
   for (; bucket; bucket = lrd_table_next_bucket(root, bucket)) {
-    for (uint32_t full = LRD_BUCKET_ALL & ~lrd_bucket_match(bucket, 0); full; full &= full - 1) {
-      uint64_t word = LRD_LOAD(&bucket->cells[__builtin_ctz(full)]);
-      uint64_t to = lrd_table_index(table, lrd_entry_hash48(lrd_table_entry(word)));
-      if (!append(table, &table->bucket[to], word)) return false;
+    for (uint32_t full = lrd_bucket_full(bucket); full; full &= full - 1) {
+      lrd_item item = lrd_bucket_item(bucket, __builtin_ctz(full), slots);
+      uint64_t to = lrd_table_index(table, lrd_entry_hash48(item.entry));
+      if (!append(table, &table->bucket[to], item)) return false;
     }
   }
   return true;
@@ -73,7 +73,7 @@ static LRD_COLD void grow(lrd_shard *shard) LRD_UNCHECKED_LOCKS {
   if (!table) return;
   if (first) lrd_table_make_ready(table);
   for (; table->ready < buckets; table->ready += 2) {
-    if (!split(root, table->ready / 2, table)) {
+    if (!split(root, table->ready / 2, table, lrd_pool_slots(shard->pool))) {
       lrd_table_destroy(table);
       return;
     }
@@ -152,13 +152,14 @@ static LRD_COLD lrd_result insert_slowly(lrd_local *local, lrd_entry *entry, lrd
 LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
                            uint64_t cost) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
+  lrd_item item = lrd_item_of(entry, entry->prev, hash);
   lrd_shard_admit_locked(shard, entry, cost);
   lrd_table *root = lrd_shard_root_locked(shard);
   lrd_bucket *head = &root->bucket[lrd_table_index(root, hash)];
   if (LRD_LOAD(&head->link) & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW)) {
-    lrd_table_insert_locked(root, entry, hash);
+    lrd_table_insert_locked(root, item, hash);
   } else {
-    lrd_table_add_locked(root, head, lrd_table_word(entry, lrd_table_tag(hash)));
+    lrd_table_add_locked(root, head, item);
   }
   shard->counters.insertions++;
   if (LRD_UNLIKELY(shard->order.adjust)) lrd_evict_adjust(&local->cache);

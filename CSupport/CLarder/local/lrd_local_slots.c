@@ -2,7 +2,7 @@
 #include "lrd_local_slots.h"
 
 static const size_t smallest_page = 4096, largest_page = (size_t)2 << 20;
-enum { slots_least = 8, page_alignment = 64 };
+enum { slots_least = 8, pair = 2, page_alignment = 64 };
 
 static size_t alignment_of_pages(const lrd_pool *pool) {
   return pool->alignment > page_alignment ? pool->alignment : page_alignment;
@@ -11,10 +11,10 @@ static size_t alignment_of_pages(const lrd_pool *pool) {
 /// The bytes of a page by its number.
 static size_t page_bytes(const lrd_pool *pool, uint32_t number) {
   size_t bytes = smallest_page, most = largest_page;
-  uint64_t least = slots_least <= pool->slot_mask ? slots_least : (uint64_t)pool->slot_mask + 1;
-  while (bytes < least * pool->stride) bytes *= 2;
+  while (bytes < slots_least * pool->stride && bytes < most) bytes *= 2;
+  while (bytes < pair * pool->stride) bytes *= 2;
   if (most < bytes) most = bytes;
-  for (; number && bytes < most; number--) bytes *= 2;
+  for (; number > 1 && bytes < most; number--) bytes *= 2;
   return bytes;
 }
 
@@ -25,19 +25,19 @@ void lrd_local_slots_open(lrd_local_slots *slots) {
 void lrd_local_slots_close(lrd_local_slots *slots, lrd_pool *pool) {
   lrd_directory *directory = LRD_LOAD(&pool->directory);
   LRD_ASSERT(!slots->used);
-  for (uint32_t i = 0; i < slots->pages; i++) {
-    char *page = directory->slots[i] - pool->prefix;
+  for (uint32_t i = 1; i <= slots->pages; i++) {
+    char *page = LRD_LOAD(&directory->slots[i]) - pool->prefix;
     LRD_UNPOISON(page, page_bytes(pool, i));
     lrd_free(page, page_bytes(pool, i), alignment_of_pages(pool));
-    directory->slots[i] = NULL;
+    LRD_STORE(&directory->slots[i], NULL);
   }
   lrd_local_slots_open(slots);
 }
 
 /// False without memory, or with all page numbers in use.
 static bool add_page(lrd_local_slots *slots, lrd_pool *pool) {
-  uint32_t number = slots->pages;
-  if (number >= LRD_NIL >> pool->page_shift) return false;
+  uint32_t number = slots->pages + 1; // no page has number 0
+  if (number >= LRD_PAGES_END) return false;
   lrd_directory *larger = NULL;
   if (!lrd_directory_reaches(&pool->directory, number, &larger)) {
     larger = lrd_directory_create(2 * (number + 1));
@@ -46,15 +46,9 @@ static bool add_page(lrd_local_slots *slots, lrd_pool *pool) {
   size_t bytes = page_bytes(pool, number);
   char *page = lrd_alloc(bytes, alignment_of_pages(pool));
   if (!page) return false;
-  if ((uint64_t)(uintptr_t)page >> LRD_ADDRESS_BITS) {
-    // Tables have no room for marks in the upper bits of addresses.
-    lrd_free(page, bytes, alignment_of_pages(pool));
-    return false;
-  }
-  LRD_LOAD(&pool->directory)->slots[number] = page + pool->prefix;
+  LRD_STORE(&LRD_LOAD(&pool->directory)->slots[number], page + pool->prefix);
   uint64_t count = bytes / pool->stride;
-  if (count > (uint64_t)pool->slot_mask + 1) count = (uint64_t)pool->slot_mask + 1;
-  slots->fresh_id = number << pool->page_shift;
+  slots->fresh_id = number << LRD_SLOT_BITS;
   slots->fresh = lrd_pool_entry(pool, slots->fresh_id);
   slots->end = slots->fresh_id + (uint32_t)count;
   slots->pages++;

@@ -159,14 +159,14 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
   lrd_entry *linked[LRD_BATCH_MOST];
   uint32_t hits = 0, kept = 0;
   lrd_table *root = lrd_shard_root_locked(shard);
-  lrd_cell cell;
+  lrd_slots slots = lrd_pool_slots(&cache->pool);
   bool sound = !cache->shard_mask && lane->sound_at == shard->unlinked;
   for (uint32_t i = 0; i < lane->touches; i++) {
     lrd_entry *entry = lane->touched[i];
     uint64_t hash = lane->touched_hash[i];
     if (LRD_UNLIKELY(lrd_cache_shard(cache, hash) != shard)) {
       keep(lane, i, kept++);
-    } else if (sound || lrd_table_find_locked(root, entry, hash, &cell) ||
+    } else if (sound || lrd_table_holds_locked(root, slots, entry, hash) ||
                (entry = lrd_shard_find_hash_locked(shard, hash))) {
       linked[hits++] = entry;
     }

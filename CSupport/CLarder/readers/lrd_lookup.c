@@ -13,18 +13,20 @@ typedef enum lrd_search { LRD_FOUND, LRD_ABSENT, LRD_DISTURBED } lrd_search;
 /// Searches the chain of `hash` in `table`, which is `root` or its successor. Hazards protect both.
 static lrd_search search(lrd_shard *shard, lrd_table *root, lrd_table *table, lrd_hazard *hazard,
                          uint64_t hash, uint64_t link, lrd_entry **found) LRD_NONBLOCKING {
+  lrd_pool *pool = shard->pool;
   lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)];
   lrd_bucket *bucket = head;
   uint64_t next = link;
   for (;;) {
     for (uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash)); bits; bits &= bits - 1) {
-      _Atomic(uint64_t) *cell = &bucket->cells[__builtin_ctz(bits)];
-      uint64_t word = atomic_load_explicit(cell, memory_order_acquire);
-      lrd_entry *entry = lrd_table_entry(word);
-      if (!entry) return LRD_DISTURBED;
+      _Atomic(uint32_t) *at = &bucket->ids[__builtin_ctz(bits)];
+      uint32_t id = atomic_load_explicit(at, memory_order_acquire);
+      uint64_t changes;
+      if (!id) continue; // just emptied; if the entry has moved, the head's link tells below
+      lrd_entry *entry = lrd_pool_locate(pool, id, &changes);
       protect(&hazard->entry, entry);
-      if (atomic_load_explicit(cell, memory_order_acquire) != word ||
-          LRD_LOAD(&shard->root) != root) {
+      if (atomic_load_explicit(at, memory_order_acquire) != id || LRD_LOAD(&shard->root) != root ||
+          !lrd_pool_is_located(pool, changes)) {
         return LRD_DISTURBED;
       }
       if (!lrd_entry_may_match(entry, hash)) continue;

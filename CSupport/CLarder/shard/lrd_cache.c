@@ -31,7 +31,7 @@ static void check_order(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
     LRD_CHECK(entry->state == LRD_ENTRY_LINKED);
     LRD_CHECK(policy->hotter(&shard->order, pool, entry) == before);
     lrd_cell cell;
-    LRD_CHECK(lrd_table_find_locked(root, entry, lrd_entry_hash48(entry), &cell));
+    LRD_CHECK(lrd_table_find_locked(root, id, lrd_entry_hash48(entry), &cell));
     cost += lrd_entry_cost(entry);
     timed += (entry->fields & LRD_IS_TIMED) != 0;
     LRD_CHECK(count <= shard->count);
@@ -46,26 +46,28 @@ static void check_order(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
 }
 
 /// I5, for one cell of a main bucket.
-static void check_hints(lrd_table *table, uint64_t index, int cell) {
-  uint64_t word = LRD_LOAD(&table->bucket[index].cells[cell]);
-  uint32_t count = word ? table->references->count : 0;
+static void check_hints(lrd_table *table, lrd_slots slots, uint64_t index, int cell) {
+  lrd_item item = lrd_bucket_item(&table->bucket[index], cell, slots);
+  uint32_t count = table->references->count;
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t address = lrd_entry_refers_to(lrd_table_entry(word), table->references->at[i]);
+    uint64_t address = lrd_entry_refers_to(item.entry, table->references->at[i]);
     const lrd_hints *hints = &table->hints[index * count + i];
     uint32_t low = LRD_LOAD(&hints->low[cell]);
     LRD_CHECK(low == (uint32_t)(address >> 4));
   }
 }
 
-static void check_buckets(lrd_table *table, uint64_t first, uint64_t end) {
+static void check_buckets(lrd_table *table, lrd_slots slots, uint64_t first, uint64_t end) {
   for (uint64_t i = first; i < end; i++) {
-    for (int cell = 0; cell < LRD_BUCKET_CELLS; cell++) check_hints(table, i, cell);
+    uint32_t full = lrd_bucket_full(&table->bucket[i]);
+    for (; full; full &= full - 1) check_hints(table, slots, i, __builtin_ctz(full));
   }
 }
 
 /// I1, second half, I3, I5 and I6: the table holds nothing else.
 static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
+  lrd_slots slots = lrd_pool_slots(shard->pool);
   uint64_t linked = 0;
   for (uint64_t i = 0; i < root->buckets; i++) {
     uint64_t length = lrd_table_chain_length_locked(root, i);
@@ -74,8 +76,8 @@ static void check_table(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
     LRD_CHECK(i >= root->moved || length == 0);
     linked += length;
   }
-  check_buckets(root, root->moved, root->buckets);
-  if (next) check_buckets(next, 0, next->ready);
+  check_buckets(root, slots, root->moved, root->buckets);
+  if (next) check_buckets(next, slots, 0, next->ready);
   for (uint64_t i = 0; next && i < next->ready; i++) {
     linked += lrd_table_chain_length_locked(next, i);
   }

@@ -4,8 +4,8 @@
 #include "lrd_alloc.h"
 #include "lrd_move.h"
 
-/// Buckets of a growing table that one insertion moves.
-static const int buckets_per_insertion = 2;
+/// Buckets of a growing table that one insertion moves: it is done when an eighth has been added.
+static const int buckets_per_insertion = 1;
 
 static size_t alignment_of(lrd_supply_kind kind) {
   return kind == LRD_SUPPLY_HISTORY ? LRD_STATE_ALIGNMENT : _Alignof(lrd_bucket);
@@ -35,6 +35,8 @@ static void *make(const lrd_supply *supply, const lrd_references *references) {
 
 bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references) {
   lrd_supply_drop(supply);
+  // A policy that wants no history gives up the one it has: that takes no memory.
+  if (supply->wanted == LRD_SUPPLY_HISTORY && !supply->size) return true;
   supply->memory = make(supply, references);
   if (!supply->memory) return false;
   supply->given = supply->wanted;
@@ -105,8 +107,9 @@ void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) {
 
 bool lrd_growth_move_locked(lrd_shard *shard, int buckets) {
   lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_slots slots = lrd_pool_slots(shard->pool);
   for (int i = 0; i < buckets && root->moved < root->buckets; i++) {
-    if (!lrd_table_move_bucket_locked(root)) return false;
+    if (!lrd_table_move_bucket_locked(root, slots)) return false;
   }
   if (root->moved == root->buckets) {
     set_root(shard, lrd_shard_next_locked(shard));
@@ -126,6 +129,7 @@ void lrd_growth_leave_locked(lrd_shard *shard) {
 /// The size of a table that shrinks: a quarter more than the entries need, unless none can come.
 static uint64_t shrunk_buckets(const lrd_shard *shard) {
   uint64_t room = shard->count + shard->count / 4, most = most_entries(shard);
+  if (most < shard->count) most = shard->count; // a limit that is not in force yet
   return (room < most ? room : most) / LRD_TABLE_LOAD + 4;
 }
 

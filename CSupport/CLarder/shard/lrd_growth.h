@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_growth.h — the tables of a shard: their size, when they move, and the memory for that.
  *
- * A full table moves to a successor: two buckets with each insertion, so that it has moved long
+ * A full table moves to a successor: a bucket with each insertion, so that it has moved long
  * before the successor is full. A table that is far too large moves to a smaller one, by the
  * background thread. That thread also makes the successors of large tables in advance. */
 #pragma once
@@ -42,8 +42,7 @@ static inline bool lrd_growth_is_timed_at_ease_locked(lrd_shard *shard) LRD_REQU
 bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock);
 
-/// Makes room in the table for another entry of hash `hash`, and moves a few buckets of a growing
-/// table. Uses the `supply`. False when memory is missing: unlock, fetch the supply and call again.
+/// Makes room in the table for another entry of hash `hash`, and moves a bucket of a growing table. Uses the `supply`. False when memory is missing: unlock, fetch the supply and call again.
 static inline bool lrd_growth_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock) {
   bool at_ease = lrd_growth_is_at_ease_locked(shard) && supply->given == LRD_SUPPLY_NONE;
@@ -63,14 +62,14 @@ static inline bool lrd_growth_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard-
 /// True when the table, or the one it moves to, is far too large for the entries.
 bool lrd_growth_is_oversized_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
+/// The same for one that is larger than it need be, by an eighth or more.
+bool lrd_growth_is_loose_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
+
 /// Starts moving to `table`. The shard must not be moving already.
 void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock);
 
 /// Moves up to `buckets` buckets. False when the new table needs an overflow chunk first.
 bool lrd_growth_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lock);
-
-/// The same for one that is larger than it need be, by an eighth or more.
-bool lrd_growth_is_loose_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 /// Moves up to `buckets` buckets. Begins to move a table that is far too large, or loose where it
 /// is to be `tight`, or large and nearly full. Uses the `supply`. False when memory is missing, as

@@ -59,7 +59,7 @@ void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash) {
   if (LRD_UNLIKELY(entry->fields & LRD_IS_TIMED)) {
     lrd_timer_add(shard->timer, shard->pool, entry, id);
   }
-  lrd_table_insert_locked(lrd_shard_root_locked(shard), entry, hash);
+  lrd_table_insert_locked(lrd_shard_root_locked(shard), lrd_item_of(entry, id, hash), hash);
 }
 
 void lrd_shard_displace_locked(lrd_shard *shard, lrd_entry *entry) {
@@ -74,13 +74,14 @@ void lrd_shard_restore_locked(lrd_shard *shard, lrd_entry *entry) {
   shard->policy->insert(&shard->order, shard->pool, entry, entry->prev);
 }
 
-/// Publishes `entry` where `old` is in the table, and unlinks that.
-LRD_INLINE void succeed_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
-                               lrd_chain *removed) LRD_REQUIRES(shard->lock) {
+/// Publishes `entry` in slot `id` where `old` is in the table, and unlinks that.
+LRD_INLINE void succeed_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint32_t id,
+                               uint64_t hash, lrd_chain *removed) LRD_REQUIRES(shard->lock) {
   shard->unlinked++;
   old->state = LRD_REMOVED_REPLACED;
   lrd_chain_add(removed, old);
-  bool found = lrd_table_replace_locked(lrd_shard_root_locked(shard), old, entry, hash);
+  lrd_item item = lrd_item_of(entry, id, hash);
+  bool found = lrd_table_replace_locked(lrd_shard_root_locked(shard), old->prev, item, hash);
   LRD_ASSERT(found);
   (void)found;
 }
@@ -99,7 +100,7 @@ void lrd_shard_replace_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry
     lrd_shard_drop_fields_locked(shard, old);
     if (entry->fields & LRD_IS_TIMED) lrd_timer_add(shard->timer, shard->pool, entry, id);
   }
-  succeed_locked(shard, old, entry, hash, removed);
+  succeed_locked(shard, old, entry, id, hash, removed);
 }
 
 void lrd_shard_move_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, uint64_t hash,
@@ -114,7 +115,7 @@ void lrd_shard_move_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, u
   } else if (entry->fields & LRD_IS_TIMED) {
     lrd_timer_add(shard->timer, shard->pool, entry, id);
   }
-  succeed_locked(shard, old, entry, hash, removed);
+  succeed_locked(shard, old, entry, id, hash, removed);
 }
 
 lrd_entry *lrd_shard_find_hash_locked(lrd_shard *shard, uint64_t hash) {

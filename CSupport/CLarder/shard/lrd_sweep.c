@@ -11,6 +11,7 @@ static const uint64_t end_of_hashes = (uint64_t)1 << 48;
 
 size_t lrd_sweep_next_locked(lrd_shard *shard, lrd_sweep *sweep, lrd_entry **entries, size_t room) {
   lrd_table *root = lrd_shard_root_locked(shard);
+  lrd_slots slots = lrd_pool_slots(shard->pool);
   size_t count = 0;
   for (int visits = 0; visits < LRD_SWEEP_BUCKETS && !sweep->done; visits++) {
     lrd_table *table = lrd_table_home_locked(root, sweep->position);
@@ -24,10 +25,8 @@ size_t lrd_sweep_next_locked(lrd_shard *shard, lrd_sweep *sweep, lrd_entry **ent
     size_t found = count;
     lrd_bucket *bucket = &table->bucket[index];
     for (; bucket; bucket = lrd_table_next_bucket(table, bucket)) {
-      for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-        uint64_t word = LRD_LOAD(&bucket->cells[i]);
-        if (!word) continue;
-        lrd_entry *entry = lrd_table_entry(word);
+      for (uint32_t full = lrd_bucket_full(bucket); full; full &= full - 1) {
+        lrd_entry *entry = lrd_slots_entry(slots, lrd_bucket_id(bucket, __builtin_ctz(full)));
         // Visited already, when the table was another one: the position is inside of this bucket.
         if (lrd_entry_hash48(entry) < sweep->position) continue;
         if (found < room) entries[found] = entry;

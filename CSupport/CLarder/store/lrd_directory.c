@@ -3,8 +3,6 @@
 
 #include "lrd_alloc.h"
 
-#include <string.h>
-
 static size_t bytes_of(uint32_t capacity) {
   return sizeof(lrd_directory) + capacity * sizeof(char *);
 }
@@ -31,7 +29,9 @@ bool lrd_directory_reaches(_Atomic(lrd_directory *) *directory, uint32_t number,
   lrd_directory *current = LRD_LOAD(directory);
   if (number < current->capacity) return true;
   if (!*larger || (*larger)->capacity <= number) return false;
-  memcpy((*larger)->slots, current->slots, current->capacity * sizeof(char *));
+  for (uint32_t i = 0; i < current->capacity; i++) {
+    LRD_STORE(&(*larger)->slots[i], LRD_LOAD(&current->slots[i]));
+  }
   (*larger)->smaller = current;
   atomic_store_explicit(directory, *larger, memory_order_release);
   *larger = NULL;

@@ -47,7 +47,7 @@ size_t lrd_hollow_out(lrd_pool *pool, lrd_page *page, uint32_t head) {
   pieces pieces = {.used = {1}, .header = shape.header, .each = page->step * shape.stride};
   for (uint32_t i = 0; i < page->fresh; i++) count(&pieces, i, 1);
   for (uint32_t id = head; id != LRD_NIL; id = lrd_pool_entry(pool, id)->next) {
-    count(&pieces, (id & pool->slot_mask) / page->step, -1);
+    count(&pieces, (id & LRD_SLOT_MASK) / page->step, -1);
   }
   size_t bytes = bytes_free(page, &pieces);
   if (bytes < page->bytes / 2) return 0;

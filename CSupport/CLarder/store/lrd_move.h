@@ -14,10 +14,10 @@
 #pragma clang assume_nonnull begin
 
 /// Moves the next bucket of `root` to `next`. False when `next` has too few free overflow buckets.
-bool lrd_table_move_bucket_locked(lrd_table *root);
+bool lrd_table_move_bucket_locked(lrd_table *root, lrd_slots slots);
 
 /// Copies the entries of main bucket `index`, which has no overflow bucket, to its two successors
 /// in a table of twice the size.
-void lrd_table_split(const lrd_bucket *bucket, lrd_table *twice, uint64_t index);
+void lrd_table_split(const lrd_bucket *bucket, lrd_table *twice, uint64_t index, lrd_slots slots);
 
 #pragma clang assume_nonnull end

@@ -37,11 +37,6 @@ static lrd_page *create(lrd_shape shape, uint32_t step, size_t bytes, bool prefa
   size_t alignment = lrd_page_alignment(shape.alignment);
   lrd_page *page = lrd_alloc(bytes, alignment);
   if (!page) return NULL;
-  if ((uint64_t)(uintptr_t)page >> LRD_ADDRESS_BITS) {
-    // The allocator keeps marks in the upper bits of addresses. Tables have no room for them.
-    lrd_free(page, bytes, alignment);
-    return NULL;
-  }
   if (prefault) lrd_prefault(page, bytes);
   memset(page, 0, sizeof *page);
   page->bytes = bytes;

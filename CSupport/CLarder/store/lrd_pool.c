@@ -24,11 +24,8 @@ bool lrd_pool_open(lrd_pool *pool, lrd_layout layout) {
   // At the start of a line: slots that fit in one, and whose size divides it, are then in one.
   pool->first_slot =
       lrd_round_up(sizeof(lrd_page), lrd_page_alignment(pool->alignment)) + pool->prefix;
-  pool->page_shift = 1; // at least one pair; slots so large that there is no more are wide then
-  while (((uint32_t)1 << pool->page_shift) <
-         lrd_page_slots(lrd_pool_shape(pool), LRD_PAGE_BYTES_MOST))
-    pool->page_shift++;
-  pool->slot_mask = ((uint32_t)1 << pool->page_shift) - 1;
+  LRD_ASSERT(lrd_page_slots(lrd_pool_shape(pool), LRD_PAGE_BYTES_MOST) <= LRD_SLOT_MASK);
+  pool->pages = 1; // no page has number 0
   LRD_STORE(&pool->directory, lrd_directory_create(4));
   return LRD_LOAD(&pool->directory);
 }
@@ -37,12 +34,17 @@ static lrd_page *page_of_slots(const lrd_pool *pool, char *slots) {
   return (lrd_page *)(void *)(slots - pool->first_slot);
 }
 
+/// The page of a slot in use.
+static lrd_page *page_of(lrd_pool *pool, uint32_t id) {
+  return page_of_slots(pool, LRD_LOAD(&lrd_pool_slots(pool).pages[id >> LRD_SLOT_BITS]));
+}
+
 void lrd_pool_close(lrd_pool *pool) {
   if (pool->reserve) lrd_page_free(lrd_pool_shape(pool), pool->reserve);
   lrd_directory *directory = LRD_LOAD(&pool->directory);
-  for (uint32_t i = 0; i < pool->pages; i++) {
-    if (directory->slots[i])
-      lrd_page_free(lrd_pool_shape(pool), page_of_slots(pool, directory->slots[i]));
+  for (uint32_t i = 1; i < pool->pages; i++) {
+    char *slots = LRD_LOAD(&directory->slots[i]);
+    if (slots) lrd_page_free(lrd_pool_shape(pool), page_of_slots(pool, slots));
   }
   lrd_directory_destroy_all(directory);
 }
@@ -82,7 +84,7 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32
       page->free_head = entry->next;
       LRD_UNPOISON((char *)entry - bytes_before(pool, step), step * pool->stride);
     }
-    id = page->number << pool->page_shift | (page->fresh * step + step - 1);
+    id = page->number << LRD_SLOT_BITS | (page->fresh * step + step - 1);
     uint32_t fresh = page->slots - page->fresh;
     for (; taken < wanted && fresh; fresh--, id += step) ids[taken++] = id;
     page->fresh = page->slots - fresh;
@@ -93,21 +95,27 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32
   return taken;
 }
 
+/// Counts a change of a number that readers may know. Release: who counts it sees it.
+static void count_change_locked(lrd_pool *pool) LRD_REQUIRES(pool->lock) {
+  atomic_store_explicit(&pool->changes, LRD_LOAD(&pool->changes) + 1, memory_order_release);
+}
+
 bool lrd_pool_install(lrd_pool *pool, lrd_page *page) {
   lrd_directory *grown = NULL;
   bool added = false;
   for (;;) {
     lrd_lock_acquire(&pool->lock);
-    uint32_t number = pool->holes ? 0 : pool->pages;
-    while (number < pool->pages && LRD_LOAD(&pool->directory)->slots[number]) number++;
-    bool numbered = number <= (LRD_NIL >> pool->page_shift) - 1;
+    uint32_t number = pool->holes ? 1 : pool->pages;
+    while (number < pool->pages && lrd_pool_page_locked(pool, number)) number++;
+    bool numbered = number < LRD_PAGES_END;
     added = numbered && lrd_directory_reaches(&pool->directory, number, &grown);
     if (added) {
       bool reused = number < pool->pages;
-      pool->holes -= reused;
+      if (reused) pool->holes--;
       pool->pages += !reused;
       page->number = number;
-      LRD_LOAD(&pool->directory)->slots[number] = (char *)page + pool->first_slot;
+      LRD_STORE(&LRD_LOAD(&pool->directory)->slots[number], (char *)page + pool->first_slot);
+      if (reused) count_change_locked(pool);
       pool->mapped += page->bytes;
       pool->slots += (uint64_t)page->slots * page->step;
       pool->idle += (uint64_t)page->slots * page->step;
@@ -155,8 +163,7 @@ bool lrd_pool_take_wide(lrd_pool *pool, uint32_t *id) {
 }
 
 bool lrd_pool_is_wide(lrd_pool *pool, uint32_t id) {
-  lrd_directory *directory = atomic_load_explicit(&pool->directory, memory_order_acquire);
-  return page_of_slots(pool, directory->slots[id >> pool->page_shift])->step >= pool->wide;
+  return page_of(pool, id)->step >= pool->wide;
 }
 
 void lrd_pool_remove_page_locked(lrd_pool *pool, lrd_page *page) {
@@ -167,15 +174,15 @@ void lrd_pool_remove_page_locked(lrd_pool *pool, lrd_page *page) {
     pool->slots -= (uint64_t)page->slots * page->step;
     pool->idle -= (uint64_t)page->slots * page->step;
   }
-  LRD_LOAD(&pool->directory)->slots[page->number] = NULL;
+  LRD_STORE(&LRD_LOAD(&pool->directory)->slots[page->number], NULL);
+  count_change_locked(pool);
   pool->holes++;
   pool->mapped -= page->bytes - page->released;
 }
 
 /// Puts one slot back. Returns its page if that is empty now and must be freed.
 static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->lock) {
-  lrd_directory *directory = LRD_LOAD(&pool->directory);
-  lrd_page *page = page_of_slots(pool, directory->slots[id >> pool->page_shift]);
+  lrd_page *page = page_of(pool, id);
   lrd_entry *entry = lrd_pool_entry(pool, id);
   entry->next = page->free_head;
   entry->state = LRD_ENTRY_FREE;

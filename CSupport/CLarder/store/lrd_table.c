@@ -82,9 +82,7 @@ static void raise_version(lrd_bucket *head) {
 }
 
 static void clear_bucket(lrd_bucket *bucket) {
-  for (int i = 0; i < LRD_BUCKET_CELLS; i++) {
-    LRD_STORE(&bucket->cells[i], 0);
-  }
+  lrd_bucket_clear_cells(bucket);
   LRD_STORE(&bucket->link, 0);
 }
 
@@ -107,77 +105,105 @@ static lrd_bucket *take_overflow(lrd_table *table, uint64_t *overflow) {
   return bucket;
 }
 
-bool lrd_table_find_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash,
-                           lrd_cell *found) {
-  found->table = lrd_table_home_locked(root, hash);
-  found->head = &found->table->bucket[lrd_table_index(found->table, hash)];
-  lrd_bucket *bucket = found->head;
-  while (!(found->cell = lrd_bucket_cell_of(bucket, entry))) {
-    bucket = lrd_table_next_bucket(found->table, bucket);
+bool lrd_table_holds_locked(lrd_table *root, lrd_slots slots, const lrd_entry *entry,
+                            uint64_t hash) {
+  lrd_table *table = lrd_table_home_locked(root, hash);
+  lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
+  uint8_t tag = lrd_table_tag(hash);
+  for (; bucket; bucket = lrd_table_next_bucket(table, bucket)) {
+    for (uint32_t bits = lrd_bucket_match(bucket, tag); bits; bits &= bits - 1) {
+      uint32_t id = lrd_bucket_id(bucket, __builtin_ctz(bits));
+      if (lrd_slots_entry(slots, id) == entry) return true;
+    }
+  }
+  return false;
+}
+
+bool lrd_table_find_locked(lrd_table *root, uint32_t id, uint64_t hash, lrd_cell *found) {
+  lrd_table *table = lrd_table_home_locked(root, hash);
+  lrd_bucket *head = &table->bucket[lrd_table_index(table, hash)], *bucket = head;
+  uint8_t tag = lrd_table_tag(hash);
+  int number;
+  while ((number = lrd_bucket_cell_of(bucket, tag, id)) < 0) {
+    bucket = lrd_table_next_bucket(table, bucket);
     if (!bucket) return false;
   }
+  *found = (lrd_cell){.table = table, .head = head, .bucket = bucket, .number = number};
   return true;
 }
 
-void lrd_table_hint(lrd_table *table, const _Atomic(uint64_t) *cell, const lrd_entry *entry) {
-  uint64_t bytes = (uintptr_t)cell - (uintptr_t)table->bucket;
-  uint64_t index = bytes / sizeof(lrd_bucket), number = bytes / sizeof *cell % 8;
-  if (index < table->buckets) lrd_table_hint_at(table, index, number, entry);
+void lrd_table_hint(lrd_table *table, const lrd_bucket *bucket, int cell, const lrd_entry *entry) {
+  // A bucket that is no main bucket has a higher number than these, wherever it lies.
+  uint64_t index = ((uintptr_t)bucket - (uintptr_t)table->bucket) / sizeof *bucket;
+  if (index < table->buckets) lrd_table_hint_at(table, index, cell, entry);
 }
 
-void lrd_table_extend_locked(lrd_table *table, lrd_bucket *last, uint64_t word) {
+void lrd_table_extend_locked(lrd_table *table, lrd_bucket *last, lrd_item item) {
   uint64_t overflow;
   lrd_bucket *fresh = take_overflow(table, &overflow);
-  lrd_table_publish(table, &fresh->cells[0], word);
+  lrd_table_publish(table, fresh, 0, item);
   relink(last, overflow);
 }
 
-LRD_INLINE void insert_word(lrd_table *table, uint64_t hash, uint64_t word) {
+void lrd_table_insert_locked(lrd_table *root, lrd_item item, uint64_t hash) {
+  lrd_table *table = lrd_table_home_locked(root, hash);
   lrd_bucket *last = &table->bucket[lrd_table_index(table, hash)];
   for (lrd_bucket *next; (next = lrd_table_next_bucket(table, last));) last = next;
-  lrd_table_add_locked(table, last, word);
+  lrd_table_add_locked(table, last, item);
 }
 
-void lrd_table_insert_locked(lrd_table *root, lrd_entry *entry, uint64_t hash) {
-  lrd_table *table = lrd_table_home_locked(root, hash);
-  insert_word(table, hash, lrd_table_word(entry, lrd_table_tag(hash)));
-}
-
-bool lrd_table_replace_locked(lrd_table *root, const lrd_entry *old, lrd_entry *entry,
-                              uint64_t hash) {
+bool lrd_table_replace_locked(lrd_table *root, uint32_t old, lrd_item item, uint64_t hash) {
   lrd_cell found;
   if (!lrd_table_find_locked(root, old, hash, &found)) return false;
-  lrd_table_publish(found.table, found.cell, lrd_table_word(entry, lrd_table_tag(hash)));
+  lrd_table_publish(found.table, found.bucket, found.number, item);
   return true;
 }
 
+/// Puts an overflow bucket, number + 1, back among the free ones.
+static void give_overflow(lrd_table *table, lrd_bucket *bucket, uint64_t overflow) {
+  store_link(bucket, table->overflow_free_head);
+  table->overflow_free_head = (uint32_t)overflow;
+  table->overflow_used--;
+}
+
 /// Fills the hole from the end of a chain of several buckets.
-static void remove_from_chain(const lrd_cell *found) {
+static void remove_from_chain(const lrd_cell *found, lrd_slots slots) {
   lrd_bucket *before = found->head;
   lrd_bucket *last = lrd_table_next_bucket(found->table, before);
   for (lrd_bucket *next; (next = lrd_table_next_bucket(found->table, last)); last = next)
     before = last;
-  int end = 31 - __builtin_clz(LRD_BUCKET_ALL & ~lrd_bucket_match(last, 0));
-  uint64_t moved = LRD_LOAD(&last->cells[end]);
+  int end = 31 - __builtin_clz(lrd_bucket_full(last));
   uint64_t overflow = LRD_LOAD(&before->link) & LRD_LINK_OVERFLOW;
-  if (found->cell != &last->cells[end]) {
-    lrd_table_publish(found->table, found->cell, moved);
+  if (found->bucket != last || found->number != end) {
+    lrd_item moved = lrd_bucket_item(last, end, slots);
+    lrd_table_publish(found->table, found->bucket, found->number, moved);
     raise_version(found->head);
   }
-  // Readers that load this 0 also see the version raised above.
-  atomic_store_explicit(&last->cells[end], 0, memory_order_release);
+  // Readers that find this cell empty also see the version raised above.
+  lrd_bucket_clear_cell(last, end);
   if (end > 0) return;
   relink(before, 0);
   if (before != found->head) raise_version(found->head);
-  store_link(last, found->table->overflow_free_head);
-  found->table->overflow_free_head = (uint32_t)overflow;
-  found->table->overflow_used--;
+  give_overflow(found->table, last, overflow);
 }
 
-bool lrd_table_remove_slow_locked(lrd_table *root, const lrd_entry *entry, uint64_t hash) {
+void lrd_table_leave_locked(lrd_table *table, lrd_bucket *head) {
+  uint64_t link = LRD_LOAD(&head->link), overflow = link & LRD_LINK_OVERFLOW;
+  store_link(head, (link ^ overflow) | LRD_LINK_MOVED);
+  lrd_bucket_clear_cells(head);
+  while (overflow) {
+    uint64_t number = overflow;
+    lrd_bucket *bucket = lrd_table_overflow(table, number - 1);
+    overflow = LRD_LOAD(&bucket->link) & LRD_LINK_OVERFLOW;
+    lrd_bucket_clear_cells(bucket);
+    give_overflow(table, bucket, number);
+  }
+}
+
+bool lrd_table_remove_slow_locked(lrd_table *root, lrd_slots slots, uint32_t id, uint64_t hash) {
   lrd_cell found;
-  if (!lrd_table_find_locked(root, entry, hash, &found)) return false;
-  remove_from_chain(&found);
+  if (!lrd_table_find_locked(root, id, hash, &found)) return false;
+  remove_from_chain(&found, slots);
   return true;
 }
 
@@ -185,7 +211,7 @@ uint64_t lrd_table_chain_length_locked(lrd_table *table, uint64_t index) {
   uint64_t length = 0;
   lrd_bucket *bucket = &table->bucket[index];
   for (; bucket; bucket = lrd_table_next_bucket(table, bucket)) {
-    length += LRD_BUCKET_CELLS - (uint64_t)__builtin_popcount(lrd_bucket_match(bucket, 0));
+    length += (uint64_t)__builtin_popcount(lrd_bucket_full(bucket));
   }
   return length;
 }

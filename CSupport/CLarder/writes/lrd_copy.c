@@ -4,12 +4,6 @@
 void lrd_copy_in_place_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, lrd_entry *copy,
                               bool timed, lrd_chain *replaced) {
   uint64_t hash = lrd_entry_hash48(entry), cost = lrd_entry_cost(entry);
-  lrd_cell cell;
-  bool found = lrd_table_find_locked(lrd_shard_root_locked(shard), entry, hash, &cell);
-  LRD_ASSERT(found);
-  (void)found;
-  // The entry has the upper bits of its hash, and its cell the others.
-  hash |= LRD_LOAD(cell.cell) >> LRD_ADDRESS_BITS;
   cache->hooks.copy(cache->hooks.context, copy, entry);
   lrd_entry_describe(copy, hash, 0);
   copy->fields = entry->fields;

@@ -60,8 +60,8 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   // Most chains have one bucket. If it has the tag nowhere, one look is enough.
   lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);
   lrd_bucket *head = &home->bucket[lrd_table_index(home, hash)];
-  uint32_t cells = lrd_bucket_match_or_empty(head, lrd_table_tag(hash)), empty = cells >> 8;
-  if (cells & LRD_BUCKET_ALL || LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW) {
+  uint32_t empty = lrd_bucket_empty(head);
+  if (lrd_bucket_match(head, lrd_table_tag(hash)) || LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW) {
     if (holds_locked(shard, hash)) return false;
     empty = 0;
   }
@@ -79,10 +79,9 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   lrd_shard_admit_locked(shard, entry, cost);
   if (timer) lrd_timer_add_plain(timer, &cache->pool, entry, id);
   if (empty) { // still so after an eviction, which moves nothing into this bucket
-    lrd_table_publish(home, &head->cells[__builtin_ctz(empty)],
-                      lrd_table_word(entry, lrd_table_tag(hash)));
+    lrd_table_publish(home, head, __builtin_ctz(empty), lrd_item_of(entry, id, hash));
   } else {
-    lrd_table_insert_locked(home, entry, hash);
+    lrd_table_insert_locked(home, lrd_item_of(entry, id, hash), hash);
   }
   shard->counters.insertions++;
   shard->ahead = evicted != NOT_EVICTED && lrd_shard_is_far_locked(shard);

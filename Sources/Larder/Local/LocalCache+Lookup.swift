@@ -107,7 +107,7 @@ extension LocalCache where Value: ~Copyable {
   func find(
     _ key: Key, _ hash: UInt64, in bucket: OpaquePointer
   ) -> UnsafeMutablePointer<lrd_entry>? {
-    guard let entry = lrd_local_found(bucket, hash) else {
+    guard let entry = lrd_local_found(core, bucket, hash) else {
       return lrd_local_goes_on(bucket) ? findSlowly(key, hash) : nil
     }
     return KeyHasher<Key>.isEqual(entry.key(of: Layout.self), key) ? entry : findSlowly(key, hash)

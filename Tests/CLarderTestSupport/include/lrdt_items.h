@@ -18,6 +18,7 @@ static inline uint64_t *lrdt_entry_key(lrd_entry *entry) {
 
 typedef struct lrdt_item {
   lrd_entry *entry;
+  uint32_t id; // of its slot
   uint64_t hash;
   bool present;
   // Where the last check found the entry. A test that links the entry anew clears these.

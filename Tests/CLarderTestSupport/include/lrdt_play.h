@@ -29,12 +29,16 @@ typedef enum lrdt_action {
   LRDT_MOVE_BUCKET, // moves the next bucket of a moving table
   LRDT_MOVE_ALL,    // moves all buckets and changes the root
   LRDT_EMPTY,       // removes all items
+  LRDT_RENEW_PAGE,  // moves all entries of the subject's page to `page`, which gets its number
 } lrdt_action;
 
 typedef struct lrdt_act {
   lrdt_action action;
   size_t subject;
   lrd_entry *_Nullable fresh;
+  uint32_t id; // of its slot
+  lrd_page *_Nullable page;
+  ptrdiff_t shift; // bytes by which entries move to there; 0: the page was kept by a hazard
 } lrdt_act;
 
 #define LRDT_ACTS 2
@@ -48,6 +52,10 @@ typedef struct lrdt_play {
   size_t count;
   lrdt_act acts[LRDT_ACTS]; // in this order
 } lrdt_play;
+
+/// The act that renews the page of an item: as if all its entries had been removed, the page freed,
+/// and the same entries stored again in the slots and cells where they were.
+lrdt_act lrdt_play_renewal(lrd_cache *cache, const lrdt_item *item);
 
 /// Performs the acts, and looks for all items after each instruction. An item that no act is about
 /// must always be found. Of the others each lookup must find what one of the acts has left, and
