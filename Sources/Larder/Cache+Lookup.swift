@@ -68,13 +68,42 @@ extension Cache {
         return try body(entry.value(of: Layout.self).pointee)
       }
       lrd_loan_end(lane)
-      return try withCopy(key, hash, body)
+      return try withValueBySearch(key, hash, body)
     }
     return try withValueSlowly(key, hash, body)
   }
 
-  /// ``withValue(forKey:_:)`` for a thread that can get no loan.
+  /// ``withValue(forKey:_:)`` where the first entry of this tag has another key, or the thread comes
+  /// for the first time or has no loan left.
   @usableFromInline @inline(never)
+  func withValueBySearch<Result, Failure: Error>(
+    _ key: Key, _ hash: UInt64, _ body: (Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    // Before the search: what is found later has a deadline if this says so.
+    let isTimed = lrd_cache_is_timed(core)
+    guard let lane = lrd_lane_attach(core) else { return try withCopy(key, hash, body) }
+    guard let entry = lrd_find_slow(core, lane, hash) else {
+      lrd_miss(core, lane, hash)
+      return nil
+    }
+    guard matches(entry, key, hash, lane) && lrd_loan_pin(lane) else {
+      lrd_loan_end(lane)
+      return try withCopy(key, hash, body)
+    }
+    defer {
+      lrd_loan_unpin(lane)
+      lrd_loan_end(lane)
+    }
+    guard !isTimed || lrd_entry_lives(core, lane, entry) else {
+      lrd_miss(core, lane, hash)
+      return nil
+    }
+    lrd_hit(core, lane, entry, hash)
+    return try body(entry.value(of: Layout.self).pointee)
+  }
+
+  /// ``withValue(forKey:_:)`` for a thread that can get no loan.
+  @inline(never)
   func withCopy<Result, Failure: Error>(
     _ key: Key, _ hash: UInt64, _ body: (Value) throws(Failure) -> Result
   ) throws(Failure) -> Result? {

@@ -41,14 +41,14 @@ extension Cache {
   func withValueSlowly<Result, Failure: Error>(
     _ key: Key, _ hash: UInt64, _ body: (Value) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    guard let lane = lrd_lane_timed(core) else { return try withCopy(key, hash, body) }
+    guard let lane = lrd_lane_timed(core) else { return try withValueBySearch(key, hash, body) }
     guard let entry = find(hash, lane) else {
       lrd_miss(core, lane, hash)
       return nil
     }
     guard matches(entry, key, hash, lane) && lrd_loan_pin(lane) else {
       lrd_loan_end(lane)
-      return try withCopy(key, hash, body)
+      return try withValueBySearch(key, hash, body)
     }
     defer {
       lrd_loan_unpin(lane)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLarder
 import CLarderTestSupport
 import Larder
 import LarderTestSupport
@@ -26,8 +27,6 @@ struct LoanTests {
         }
       }
       let thread = RealThread {
-        // The first lookup of a thread copies. The loans come after it.
-        _ = cache.value(forKey: 0)
         borrow(0)
       }
       waitUntil("the loans are out") { stage.withLock { $0 == 1 } }
@@ -49,6 +48,20 @@ struct LoanTests {
       waitUntil("lent values die once they are back") { tracker.live == 100 }
       precondition(tracker.faults.isEmpty)
     }
+  }
+
+  @Test("Every value is lent, also where another entry has the same tag")
+  func everyValueIsLent() {
+    let cache = Cache<Int, Int>(shards: 1)
+    for key in 0..<5_000 { cache[key] = key }
+    let lane = lrd_lane_attach(cache.inside)!
+    var lent = 0
+    for key in 0..<5_000 {
+      cache.withValue(forKey: key) {
+        if $0 == key && lrd_loans_left(lane) == Int(LRD_LOANS) - 1 { lent += 1 }
+      }
+    }
+    #expect(lent == 5_000)
   }
 
   /// The lent entry leaves last, so that it waits among entries that are destroyed later and that
