@@ -22,7 +22,9 @@ static __attribute__((noinline)) bool holds_locked(lrd_shard *shard, uint64_t ha
 static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock) {
   lrd_supply none = {0};
-  if (shard->flying) return false;
+  const lrd_history *history = &shard->order.history;
+  // A former history would be left in the supply, to be freed without the lock.
+  if (shard->flying || history->wanted != history->bytes) return false;
   return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
 }
 
