@@ -127,8 +127,8 @@ LRD_INLINE int lrd_bucket_cell_of(const lrd_bucket *bucket, uint8_t tag, uint32_
   return -1;
 }
 
-/// Fills a cell, or puts another entry of the same tag in the place of one. Release: readers load
-/// the id (acquire) and see what was written to the entry and to the directory of its page.
+/// Fills a cell, or puts another entry in the place of one. Release: readers load the id (acquire)
+/// and see what was written to the entry and to the directory of its page.
 LRD_INLINE void lrd_bucket_fill(lrd_bucket *bucket, int cell, uint8_t tag, uint32_t id) {
   atomic_store_explicit(&bucket->ids[cell], id, memory_order_release);
   atomic_store_explicit(&bucket->tags[cell], tag, memory_order_release);
