@@ -12,8 +12,9 @@ struct CompactionFailureTests {
   private static let many = 60_000
 
   /// A cache of which one entry in ten is left.
-  private static func sparse(shards: Int) -> Cache<Int, Int> {
+  private static func sparse(shards: Int, isWatched: Bool = false) -> Cache<Int, Int> {
     let cache = Cache<Int, Int>(shards: shards)
+    if isWatched { cache.withCore { lrdt_destruction_watch($0) } }
     for key in 0..<many { cache[key] = key }
     for key in 0..<many where key % 10 != 0 { cache[key] = nil }
     return cache
@@ -43,6 +44,29 @@ struct CompactionFailureTests {
         #expect(Self.pool(cache) < full / 4, "\(successes): \(Self.pool(cache)) of \(full)")
         Self.check(cache)
       }
+    }
+  }
+
+  @Test("A thread that is stopped while it destroys what was moved keeps few pages")
+  func stopped() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Self.sparse(shards: 2, isWatched: true)
+      let full = Self.pool(cache)
+      // All garbage is gone. What is destroyed next was moved.
+      waitUntil("nothing waits") { cache.retiredCount == 0 }
+      onThreads(2) { thread in
+        if thread == 0 {
+          lrdt_destruction_stop()
+          cache.reclaim()
+        } else {
+          waitUntil("a thread is stopped") { lrdt_destruction_is_stopped() }
+          cache.reclaim()
+          #expect(Self.pool(cache) < full / 4, "\(Self.pool(cache)) of \(full)")
+          Self.check(cache)
+          lrdt_destruction_let_go()
+        }
+      }
+      Self.check(cache)
     }
   }
 

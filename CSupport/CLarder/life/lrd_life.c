@@ -91,6 +91,7 @@ void lrd_cache_release(lrd_cache *cache) {
   // The background thread may have returned entries to a limbo after the cache was closed; and
   // another thread may have moved some, before fork().
   lrd_garbage garbage = {.free = cache->retired};
+  lrd_chain_append(&garbage.free, &cache->scanned);
   destroy_all(cache, &garbage);
   close_shards(cache);
   lrd_pool_close(&cache->pool);

@@ -5,13 +5,15 @@
 #include "lrd_copy.h"
 #include "lrd_enter.h"
 #include "lrd_garbage.h"
+#include "lrd_hazards.h"
 #include "lrd_thread.h"
 
 static const uint64_t nap = 200000; // 0.2 ms
 
-/// Entries that one fence and one scan are run for. A fence interrupts all readers: one for a few
-/// entries would be what they notice of a pass.
-enum { destroyed_most = 8192, taken_per_lock = 512 };
+enum {
+  scanned_per_lock = 512,
+  destroyed_at_once = 16, // slots in the hands of a thread that may be stopped: few, see lrd_pass.h
+};
 
 bool lrd_pass_try(lrd_cache *cache) {
   // Acquire, partner: the release below. What the last one has done to pages and `density` is seen.
@@ -41,19 +43,46 @@ bool lrd_pass_begin(lrd_pass *pass, lrd_cache *cache) {
   return pass->count;
 }
 
-/// Takes some of what was moved out of the cache's chain, a part under each lock.
-static lrd_chain take_some(lrd_cache *cache) {
-  lrd_chain some = {0};
-  bool more = true;
-  while (more && some.count < destroyed_most) {
-    lrd_shard_enter(cache, NULL, cache->shards);
-    for (int i = 0; i < taken_per_lock && cache->retired.head; i++) {
-      lrd_chain_add(&some, lrd_chain_take(&cache->retired, &cache->pool));
-    }
-    more = cache->retired.head;
-    lrd_shard_leave(cache, cache->shards);
+/// Scans a part of what was moved under a lock: what a reader holds goes to a limbo. False at the
+/// end.
+static bool scan_some(lrd_cache *cache, const lrd_hazards *hazards) {
+  lrd_shard *shard = cache->shards;
+  lrd_scan scan = {.sorted = true};
+  lrd_entry *entry = NULL;
+  lrd_shard_enter(cache, NULL, shard);
+  for (int i = 0; i < scanned_per_lock; i++) {
+    entry = lrd_chain_take(&cache->retired, &cache->pool);
+    if (!entry) break;
+    lrd_chain_add(lrd_hazards_name(hazards, entry) ? &scan.held : &cache->scanned, entry);
   }
-  return some;
+  bool held = scan.held.head;
+  if (held) lrd_limbo_return_locked(&shard->limbo, &scan, hazards);
+  lrd_shard_leave(cache, shard);
+  if (held) lrd_request_visit(&cache->request);
+  return entry;
+}
+
+/// Runs one fence and one scan for all that was moved: each fence interrupts all readers.
+static void scan_all(lrd_cache *cache) {
+  lrd_scan scan = {.unfenced = true};
+  lrd_hazards hazards;
+  lrd_scan_run(&scan, &hazards);
+  while (scan_some(cache, &hazards)) {
+  }
+  lrd_hazards_discard(&hazards);
+}
+
+/// Destroys a few of those that no reader holds. False if there are none.
+static bool destroy_some(lrd_cache *cache) {
+  lrd_garbage garbage = {.free = {0}};
+  lrd_shard_enter(cache, NULL, cache->shards);
+  for (int i = 0; i < destroyed_at_once && cache->scanned.head; i++) {
+    lrd_chain_add(&garbage.free, lrd_chain_take(&cache->scanned, &cache->pool));
+  }
+  lrd_shard_leave(cache, cache->shards);
+  bool any = garbage.free.head;
+  lrd_garbage_destroy_free(cache, &garbage);
+  return any;
 }
 
 uint32_t lrd_pass_end(lrd_pass *pass) {
@@ -62,13 +91,11 @@ uint32_t lrd_pass_end(lrd_pass *pass) {
     lrd_pool_give(&cache->pool, pass->stock.ids[i], pass->stock.count[i]);
   }
   lrd_free(pass->vacancies, pass->room * sizeof *pass->vacancies, _Alignof(lrd_vacancy));
-  for (;;) {
-    lrd_chain some = take_some(cache);
-    lrd_pass_give(cache);
-    if (!some.head) return pass->moved;
-    lrd_garbage_destroy_unlinked(cache, &some);
-    lrd_pass_take(cache);
+  if (cache->retired.head) scan_all(cache);
+  lrd_pass_give(cache);
+  while (destroy_some(cache)) {
   }
+  return pass->moved;
 }
 
 /// Locks a shard, or tries to.

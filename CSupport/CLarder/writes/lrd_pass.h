@@ -3,11 +3,16 @@
  * lrd_compact.h.
  *
  * WHAT IS MOVED RETIRES HERE, and not in the limbo: writers put what they destroy into slots that
- * they use again, and would store new entries in the pages that are to be emptied. `retired`
- * of the cache keeps it until the end, which takes it from there by and by: it runs a fence and a
- * scan, destroys what no reader holds, and leaves the rest to the limbo. Destructions may run code
- * of users, which may come to the same place: so `compacting` is not held then. The chain changes
- * under a shard's lock, so that a child of fork() finds it whole.
+ * they use again, and would store new entries in the pages that are to be emptied.
+ *
+ *   retired ──▶ one fence and one scan for all ──▶ scanned ──▶ destroyed, a few at a time
+ *                          └── a reader holds it ──▶ the limbo
+ *
+ * The chains are the cache's, so any thread goes on where another one was. They change under the
+ * lock of the first shard, so a child of fork() finds them whole. `compacting` is held until all is
+ * scanned. Destructions may run code of users, which may come to the same place: it is given back
+ * before. A thread that is stopped amid its destructions keeps the pages of what it has in its hands,
+ * and those lie all over the vacated pages: so these are few.
  *
  * Guard: belongs to the thread that has taken `compacting` of its cache, until the end. */
 #pragma once
@@ -56,7 +61,8 @@ bool lrd_pass_begin(lrd_pass *pass, lrd_cache *cache);
 /// Moves what the next slice of a shard has in these. `tries` the lock, or takes it.
 lrd_pass_result lrd_pass_slice(lrd_pass *pass, lrd_shard *shard, lrd_sweep *sweep, bool tries);
 
-/// Gives `compacting` back, and the slots that are left. Destroys what was moved. Returns how many.
+/// Gives `compacting` back, and the slots that are left. Destroys what was moved, by this pass and
+/// by others. Returns how many entries this one has moved.
 uint32_t lrd_pass_end(lrd_pass *pass);
 
 #pragma clang assume_nonnull end
