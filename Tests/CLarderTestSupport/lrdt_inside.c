@@ -80,37 +80,6 @@ lrd_pool *lrdt_cache_pool(lrd_cache *cache) {
   return &cache->pool;
 }
 
-/// The hook that is replaced, and how far the thread is that is stopped.
-static struct {
-  void (*destroy)(void *context, lrd_entry *entry, void **batch);
-  _Atomic(bool) armed, stopped, let_go;
-} stop;
-
-static void destroy_stopped(void *context, lrd_entry *entry, void **batch) {
-  if (atomic_exchange(&stop.armed, false)) {
-    atomic_store(&stop.stopped, true);
-    while (!atomic_load(&stop.let_go)) usleep(1000);
-  }
-  stop.destroy(context, entry, batch);
-}
-
-void lrdt_destruction_watch(lrd_cache *cache) {
-  stop.destroy = cache->hooks.destroy;
-  cache->hooks.destroy = destroy_stopped;
-}
-
-void lrdt_destruction_stop(void) {
-  atomic_store(&stop.armed, true);
-}
-
-bool lrdt_destruction_is_stopped(void) {
-  return atomic_load(&stop.stopped);
-}
-
-void lrdt_destruction_let_go(void) {
-  atomic_store(&stop.let_go, true);
-}
-
 lrd_table *lrdt_shard_root(lrd_shard *shard) {
   return atomic_load_explicit(&shard->root, memory_order_acquire);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_dense.h"
 
+#include "lrd_compact.h"
 #include "lrd_pass.h"
 #include "lrd_spare.h"
 
@@ -26,9 +27,12 @@ static bool is_due(lrd_cache *cache, uint64_t *wait) {
     return false;
   }
   uint64_t now = lrd_clock();
-  if (!density->since || used < density->used - density->used / 8) {
+  bool less = used < density->used - density->used / 8;
+  // What reclaim() has moved meanwhile was another sparse pool.
+  if (!density->since || less || density->moved_ever != lrd_cache_moved(cache)) {
     density->since = now;
     density->used = used;
+    density->moved_ever = lrd_cache_moved(cache);
   }
   uint64_t past = now - density->since;
   *wait = past < sparse_pause ? sparse_pause - past : 0;
@@ -81,7 +85,11 @@ lrd_progress lrd_dense_tend(lrd_cache *cache, uint64_t *wait) {
   lrd_density *density = &cache->density;
   bool over = false;
   *wait = 0;
-  if (!cache->hooks.copy || (!density->moves && !LRD_LOAD(&cache->pool.sparse))) return LRD_DONE;
+  if (!cache->hooks.copy) return LRD_DONE;
+  if (!density->moves && !LRD_LOAD(&cache->pool.sparse)) {
+    density->since = 0;
+    return LRD_DONE;
+  }
   if (!density->moves && !is_due(cache, wait)) return LRD_DONE;
   if (!lrd_pass_try(cache)) return LRD_LATER;
   if (!density->moves && !make_vacancies(cache)) {
@@ -95,9 +103,7 @@ lrd_progress lrd_dense_tend(lrd_cache *cache, uint64_t *wait) {
     begin(density);
     return LRD_SOON;
   }
-  lrd_pass_take(cache);
-  lrd_vacancy_end(&cache->pool);
-  lrd_pass_give(cache);
+  lrd_pass_close(cache);
   density->moves = false;
   return LRD_SOON;
 }

@@ -23,6 +23,7 @@ typedef struct lrd_page {
   bool vacated;       // in no list, and gives no slots out; see lrd_vacancy.h, with what follows
   bool hollow;        // the system has memory of it back: its free slots are lost
   size_t released;    // so many bytes
+  bool awaits;        // made for entries that will move here: stays though it is empty
 } lrd_page;
 
 /// How a pool cuts its pages.
@@ -55,5 +56,8 @@ size_t lrd_page_bytes_for(lrd_shape shape, uint32_t step, uint64_t entries);
 
 /// Frees a page that is in no list.
 void lrd_page_free(lrd_shape shape, lrd_page *page);
+
+/// Frees pages that are in no list of a pool, chained by `next`.
+void lrd_page_free_all(lrd_shape shape, lrd_page *_Nullable pages);
 
 #pragma clang assume_nonnull end

@@ -12,6 +12,13 @@ void lrd_page_free(lrd_shape shape, lrd_page *page) {
   lrd_free(page, page->bytes, lrd_page_alignment(shape.alignment));
 }
 
+void lrd_page_free_all(lrd_shape shape, lrd_page *pages) {
+  for (lrd_page *next; pages; pages = next) {
+    next = pages->next;
+    lrd_page_free(shape, pages);
+  }
+}
+
 /// The bytes of a page with room for the slots that are still expected, or for a 64th more than
 /// there are: other threads hold free ones, and what was removed waits for readers.
 static size_t fitting_bytes(lrd_shape shape, size_t mapped, uint64_t expected) {

@@ -196,6 +196,10 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
     pool->idle += page->step;
   }
   if (page->free < page->slots) return NULL;
+  if (page->awaits) {
+    pool->empty_pages += page->step == 1;
+    return NULL;
+  }
   if (page->step == 1 && pool->empty_pages == 0 && !pool->reserve && !page->vacated) {
     pool->empty_pages = 1;
     return NULL;
@@ -215,10 +219,7 @@ void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count) {
   }
   LRD_STORE(&pool->sparse, lrd_pool_is_sparse_locked(pool));
   lrd_lock_release(&pool->lock);
-  for (lrd_page *next; emptied; emptied = next) {
-    next = emptied->next;
-    lrd_page_free(lrd_pool_shape(pool), emptied);
-  }
+  lrd_page_free_all(lrd_pool_shape(pool), emptied);
 }
 
 size_t lrd_pool_bytes(lrd_pool *pool) {

@@ -27,7 +27,7 @@ void lrd_spare_drop(lrd_pool *pool) {
   pool->reserve = NULL;
   for (lrd_page *page = pool->with_room[0], *next; page && pool->empty_pages; page = next) {
     next = page->next;
-    if (page->free < page->slots) continue;
+    if (page->free < page->slots || page->awaits) continue;
     pool->empty_pages--;
     lrd_pool_remove_page_locked(pool, page);
     page->next = emptied;
@@ -35,8 +35,5 @@ void lrd_spare_drop(lrd_pool *pool) {
   }
   lrd_lock_release(&pool->lock);
   if (reserve) lrd_page_free(lrd_pool_shape(pool), reserve);
-  for (lrd_page *next; emptied; emptied = next) {
-    next = emptied->next;
-    lrd_page_free(lrd_pool_shape(pool), emptied);
-  }
+  lrd_page_free_all(lrd_pool_shape(pool), emptied);
 }

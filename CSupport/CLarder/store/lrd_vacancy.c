@@ -76,6 +76,9 @@ static void divide_locked(lrd_pool *pool, choice *choice, bool vacates) LRD_REQU
   choice->freed = 0;
   for (uint32_t i = 0; i < pool->pages; i++) {
     lrd_page *page = lrd_pool_page_locked(pool, i);
+    // Of a hollow page, what is left.
+    bool vacated = page && page->step == choice->step && page->vacated;
+    if (vacated) choice->freed += page->bytes - page->released;
     if (!is_weighed(page, choice->step) || page == choice->page) continue;
     if (class_of(page) > choice->worst) continue;
     bool fits = kept + page->slots <= choice->wanted + page->slots / spare_part;
@@ -90,7 +93,7 @@ static void divide_locked(lrd_pool *pool, choice *choice, bool vacates) LRD_REQU
 }
 
 /// Vacates pages whose entries take `step` slots each, if that is worth it and there is memory.
-static void make(lrd_pool *pool, uint32_t step, size_t least) {
+static bool make(lrd_pool *pool, uint32_t step, size_t least) {
   choice choice = {.step = step};
   lrd_lock_acquire(&pool->lock);
   weigh_locked(pool, &choice);
@@ -98,19 +101,22 @@ static void make(lrd_pool *pool, uint32_t step, size_t least) {
   lrd_lock_release(&pool->lock);
   lrd_shape shape = lrd_pool_shape(pool);
   size_t taken = choice.fresh ? lrd_page_bytes_for(shape, step, choice.fresh) : 0;
-  if (!choice.freed || choice.freed < taken + least) return;
+  if (!choice.freed || choice.freed < taken + least) return false;
   lrd_page *page = choice.fresh ? lrd_page_create_for(shape, step, choice.fresh) : NULL;
-  if (choice.fresh && (!page || !lrd_pool_install(pool, page))) return;
+  if (choice.fresh && !page) return false;
+  if (page) page->awaits = true;
+  if (page && !lrd_pool_install(pool, page)) return false;
   // Others may have changed pages meanwhile, a little.
   choice.page = page;
   lrd_lock_acquire(&pool->lock);
   divide_locked(pool, &choice, true);
   lrd_lock_release(&pool->lock);
+  return true;
 }
 
 bool lrd_vacancy_make(lrd_pool *pool, size_t least) {
-  for (uint32_t step = 1; step <= LRD_STEP_MOST; step++) make(pool, step, least);
   bool any = false;
+  for (uint32_t step = 1; step <= LRD_STEP_MOST; step++) any |= make(pool, step, least);
   uint64_t moving = 0;
   lrd_lock_acquire(&pool->lock);
   for (uint32_t i = 0; i < pool->pages && pool->vacated; i++) {
@@ -164,15 +170,20 @@ const lrd_vacancy *lrd_vacancy_of(const lrd_vacancy *vacancies, uint32_t count,
 /// Hollows a page out. Keeps a slot from it meanwhile, so that nobody frees it; returns the page if
 /// that must be done now.
 static lrd_page *hollow_out(lrd_pool *pool, lrd_page *page, uint32_t head) {
-  size_t released = lrd_hollow_out(pool, page, head);
-  lrd_lock_acquire(&pool->lock);
-  page->free++;
+  lrd_hollow hollow;
+  size_t released = lrd_hollow_measure(&hollow, pool, page, head);
   if (released) {
+    // Before the chain is gone: a child of fork() must not walk it.
+    lrd_lock_acquire(&pool->lock);
     page->hollow = true;
     page->released = released;
     pool->mapped -= released;
     page->free_head = LRD_NIL;
+    lrd_lock_release(&pool->lock);
+    lrd_hollow_release(&hollow, page);
   }
+  lrd_lock_acquire(&pool->lock);
+  page->free++;
   bool empty = page->free == page->slots;
   if (empty) {
     lrd_pool_remove_page_locked(pool, page);
@@ -183,8 +194,36 @@ static lrd_page *hollow_out(lrd_pool *pool, lrd_page *page, uint32_t head) {
   return empty ? page : NULL;
 }
 
+/// Lets pages that await entries be like others. Returns those that are empty, to be freed.
+static lrd_page *end_awaiting_locked(lrd_pool *pool) LRD_REQUIRES(pool->lock) {
+  lrd_page *emptied = NULL;
+  for (uint32_t i = 0; i < pool->pages; i++) {
+    lrd_page *page = lrd_pool_page_locked(pool, i);
+    if (!page || !page->awaits) continue;
+    page->awaits = false;
+    if (page->free < page->slots) continue;
+    pool->empty_pages -= page->step == 1;
+    lrd_pool_remove_page_locked(pool, page);
+    page->next = emptied;
+    emptied = page;
+  }
+  return emptied;
+}
+
+void lrd_vacancy_cancel(lrd_pool *pool) {
+  lrd_lock_acquire(&pool->lock);
+  lrd_page *emptied = end_awaiting_locked(pool);
+  for (uint32_t i = 0; i < pool->pages && pool->vacated; i++) {
+    lrd_page *page = lrd_pool_page_locked(pool, i);
+    if (page && page->vacated && !page->hollow) reprieve_locked(pool, page);
+  }
+  lrd_lock_release(&pool->lock);
+  lrd_page_free_all(lrd_pool_shape(pool), emptied);
+}
+
 void lrd_vacancy_end(lrd_pool *pool) {
   lrd_lock_acquire(&pool->lock);
+  lrd_page *emptied = end_awaiting_locked(pool);
   for (uint32_t i = 0; i < pool->pages && pool->vacated; i++) {
     lrd_page *page = lrd_pool_page_locked(pool, i);
     if (!page || !page->vacated || page->hollow) continue;
@@ -201,4 +240,5 @@ void lrd_vacancy_end(lrd_pool *pool) {
   }
   LRD_STORE(&pool->sparse, lrd_pool_is_sparse_locked(pool));
   lrd_lock_release(&pool->lock);
+  lrd_page_free_all(lrd_pool_shape(pool), emptied);
 }

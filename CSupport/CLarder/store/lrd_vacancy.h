@@ -12,12 +12,13 @@
  * WHICH. As many entries as there are fit into the fullest pages, nearly, and what is left over
  * into a new page that is made to fit. All other pages are vacated. So what is kept is as full as
  * it can be, at most an eighth of one page is too much, and few entries move. While they do, there
- * is one page more.
+ * is one page more, which `awaits` them: it stays although it is empty.
  *
  * HOLLOW. The free part of a vacated page that does not empty goes back to the system in pieces
  * (lrd_hollow.h). The chain of free slots is walked without the lock. Nobody takes from a vacated
  * page, and slots that come back are put in front of the part that is walked; one slot is kept from
- * the page meanwhile, so that it is not freed. A page of which nothing can go back is reprieved.
+ * the page meanwhile, so that it is not freed. A page of which nothing can go back is reprieved. The
+ * entries that are left in a hollow page move the next time, if that is worth it.
  *
  * Guard: the pool's lock. Only one thread at a time vacates, reprieves or hollows pages of a pool:
  * the caller's care. Others may give slots of such pages back, which may free them. */
@@ -45,8 +46,11 @@ uint32_t lrd_vacancy_list(lrd_pool *pool, lrd_vacancy *vacancies, uint32_t room)
 const lrd_vacancy *_Nullable lrd_vacancy_of(const lrd_vacancy *vacancies, uint32_t count,
                                             const lrd_entry *entry);
 
+/// Lets all pages give out slots again, those aside that are hollow. Nothing awaits entries any more.
+void lrd_vacancy_cancel(lrd_pool *pool);
+
 /// Gives free memory of vacated pages back to the system, and lets the pages give out slots again
-/// of which nothing goes back.
+/// of which nothing goes back. Nothing awaits entries any more.
 void lrd_vacancy_end(lrd_pool *pool);
 
 #pragma clang assume_nonnull end

@@ -40,14 +40,16 @@ static void give_free_slots(lrd_cache *cache, lrd_lane *lane) {
 void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
   if (!cache->hooks.copy) return;
   if (lane) give_free_slots(cache, lane);
-  lrd_pass_take(cache);
+  // Others may have begun when much more was there: the room that they made would be too much.
+  lrd_pass_take_settled(cache);
+  lrd_vacancy_cancel(&cache->pool);
   lrd_spare_drop(&cache->pool);
   size_t least = lrd_pool_bytes(&cache->pool) / least_part;
   bool any = lrd_vacancy_make(&cache->pool, least < least_bytes ? least_bytes : least);
-  for (int i = 0; any && i < passes_most; i++) {
-    any = run(cache);
-    lrd_pass_take(cache);
+  if (!any) lrd_pass_give(cache);
+  for (int passes = 1; any; passes++) {
+    any = run(cache) && passes < passes_most;
+    if (any) lrd_pass_take(cache);
   }
-  lrd_vacancy_end(&cache->pool);
-  lrd_pass_give(cache);
+  lrd_pass_close(cache);
 }

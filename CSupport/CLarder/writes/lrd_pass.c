@@ -98,6 +98,25 @@ uint32_t lrd_pass_end(lrd_pass *pass) {
   return pass->moved;
 }
 
+void lrd_pass_take_settled(lrd_cache *cache) {
+  for (;;) {
+    lrd_pass_take(cache);
+    lrd_shard_enter(cache, NULL, cache->shards);
+    bool settled = !cache->scanned.head;
+    lrd_shard_leave(cache, cache->shards);
+    if (settled) return;
+    lrd_pass_give(cache);
+    while (destroy_some(cache)) {
+    }
+  }
+}
+
+void lrd_pass_close(lrd_cache *cache) {
+  lrd_pass_take_settled(cache);
+  lrd_vacancy_end(&cache->pool);
+  lrd_pass_give(cache);
+}
+
 /// Locks a shard, or tries to.
 static bool enter(lrd_shard *shard, bool tries) LRD_TRY_ACQUIRE(true, shard->lock) {
   if (tries) return lrd_lock_try_or_mark(&shard->lock);
@@ -105,18 +124,20 @@ static bool enter(lrd_shard *shard, bool tries) LRD_TRY_ACQUIRE(true, shard->loc
   return true;
 }
 
-/// Has slots of each size at hand that may be needed. False if there is no room for a size.
+/// Has slots of each size at hand that may be needed. False if there is no room for any.
 static bool fill_stock(lrd_pass *pass) {
-  bool needed[LRD_STEP_MOST] = {false}, filled = true;
+  bool needed[LRD_STEP_MOST] = {false}, any = false;
   for (uint32_t i = 0; i < pass->count; i++) needed[pass->vacancies[i].step - 1] = true;
   for (uint32_t i = 0; i < LRD_STEP_MOST; i++) {
     uint32_t *count = &pass->stock.count[i], lacking = LRD_MOVES_PER_LOCK - *count;
-    if (!needed[i] || !lacking) continue;
-    *count +=
-        lrd_pool_take_of(&pass->cache->pool, i + 1, pass->stock.ids[i] + *count, lacking, false);
-    filled &= *count > 0;
+    if (!needed[i]) continue;
+    if (lacking) {
+      *count +=
+          lrd_pool_take_of(&pass->cache->pool, i + 1, pass->stock.ids[i] + *count, lacking, false);
+    }
+    any |= *count > 0;
   }
-  return filled;
+  return any;
 }
 
 /// Those of a slice's entries that lie in vacated pages.

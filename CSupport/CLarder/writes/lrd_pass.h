@@ -55,6 +55,10 @@ bool lrd_pass_try(lrd_cache *cache);
 void lrd_pass_take(lrd_cache *cache);
 void lrd_pass_give(lrd_cache *cache);
 
+/// Takes `compacting` when all that was moved and no reader holds is destroyed, but for a few in the
+/// hands of other threads. Destroys it. Otherwise pages would look full that are not.
+void lrd_pass_take_settled(lrd_cache *cache);
+
 /// Lists the vacated pages. False without memory, or if there are none: no end then.
 bool lrd_pass_begin(lrd_pass *pass, lrd_cache *cache);
 
@@ -64,5 +68,9 @@ lrd_pass_result lrd_pass_slice(lrd_pass *pass, lrd_shard *shard, lrd_sweep *swee
 /// Gives `compacting` back, and the slots that are left. Destroys what was moved, by this pass and
 /// by others. Returns how many entries this one has moved.
 uint32_t lrd_pass_end(lrd_pass *pass);
+
+/// After the last pass: gives back what has become free of the vacated pages, and lets the others be
+/// (lrd_vacancy_end()).
+void lrd_pass_close(lrd_cache *cache);
 
 #pragma clang assume_nonnull end

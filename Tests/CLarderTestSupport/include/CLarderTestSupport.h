@@ -4,6 +4,7 @@
 
 #include "CLarder.h"
 #include "lrdt_advisor.h"
+#include "lrdt_compact.h"
 #include "lrdt_grace.h"
 #include "lrdt_inside.h"
 #include "lrdt_items.h"

@@ -30,13 +30,6 @@ lrd_cache *_Nullable lrdt_cache_create_with(const lrd_policy *policy, uint32_t s
                                             size_t entry_bytes);
 lrd_pool *lrdt_cache_pool(lrd_cache *cache);
 
-/// Lets threads be stopped that destroy entries of a new cache; one cache in a process.
-void lrdt_destruction_watch(lrd_cache *cache);
-/// Stops the next thread that destroys an entry, before it does, until it is let go.
-void lrdt_destruction_stop(void);
-bool lrdt_destruction_is_stopped(void);
-void lrdt_destruction_let_go(void);
-
 /// The table that readers of the shard start from, and the one that it moves to.
 lrd_table *lrdt_shard_root(lrd_shard *shard);
 lrd_table *_Nullable lrdt_table_next(const lrd_table *table);

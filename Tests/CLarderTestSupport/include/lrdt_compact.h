@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lrdt_compact.h — compaction with a thread that stops, or one that finds a lock busy. */
+#pragma once
+
+#include "CLarder.h"
+
+#pragma clang assume_nonnull begin
+
+/// Lets a thread be stopped that destroys entries of a new cache; one cache at a time.
+void lrdt_destruction_watch(lrd_cache *cache);
+/// The calling thread stops before it destroys the next entry, until it is let go.
+void lrdt_destruction_stop(void);
+bool lrdt_destruction_is_stopped(void);
+void lrdt_destruction_let_go(void);
+
+/// Calls lrd_pass_close(), as the background thread does after its last pass.
+void lrdt_pass_close(lrd_cache *cache);
+
+/// Begins a pass over a sparse cache of one shard, as the background thread does, and finds the lock
+/// busy.
+void lrdt_pass_begin_busy(lrd_cache *cache);
+/// Another pass, to its end. Returns how many entries it has moved.
+uint32_t lrdt_pass_go_on(lrd_cache *cache);
+
+#pragma clang assume_nonnull end

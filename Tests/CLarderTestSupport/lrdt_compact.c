@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lrdt_compact.h"
+
+#include "lrd_pass.h"
+
+#include <unistd.h>
+
+/// The hook that is replaced, and how far the thread is that is stopped.
+static struct {
+  void (*destroy)(void *context, lrd_entry *entry, void **batch);
+  _Atomic(bool) stopped, let_go;
+} stop;
+
+static _Thread_local bool stops;
+
+static void destroy_stopped(void *context, lrd_entry *entry, void **batch) {
+  if (stops) {
+    stops = false;
+    atomic_store(&stop.stopped, true);
+    while (!atomic_load(&stop.let_go)) usleep(1000);
+  }
+  stop.destroy(context, entry, batch);
+}
+
+void lrdt_destruction_watch(lrd_cache *cache) {
+  atomic_store(&stop.stopped, false);
+  atomic_store(&stop.let_go, false);
+  stop.destroy = cache->hooks.destroy;
+  cache->hooks.destroy = destroy_stopped;
+}
+
+void lrdt_destruction_stop(void) {
+  stops = true;
+}
+
+bool lrdt_destruction_is_stopped(void) {
+  return atomic_load(&stop.stopped);
+}
+
+void lrdt_destruction_let_go(void) {
+  stops = false;
+  atomic_store(&stop.let_go, true);
+}
+
+void lrdt_pass_close(lrd_cache *cache) {
+  lrd_pass_close(cache);
+}
+
+void lrdt_pass_begin_busy(lrd_cache *cache) {
+  lrd_pass pass;
+  lrd_sweep sweep = {.room = LRD_MOVES_PER_LOCK};
+  lrd_pass_take(cache);
+  LRD_CHECK(lrd_vacancy_make(&cache->pool, 1) && lrd_pass_begin(&pass, cache));
+  lrd_lock_acquire(&cache->shards->lock);
+  LRD_CHECK(lrd_pass_slice(&pass, cache->shards, &sweep, true) == LRD_PASS_BUSY);
+  lrd_lock_release(&cache->shards->lock);
+  lrd_pass_end(&pass);
+}
+
+uint32_t lrdt_pass_go_on(lrd_cache *cache) {
+  lrd_pass pass;
+  lrd_sweep sweep = {.room = LRD_MOVES_PER_LOCK};
+  lrd_pass_take(cache);
+  LRD_CHECK(lrd_pass_begin(&pass, cache));
+  while (lrd_pass_slice(&pass, cache->shards, &sweep, false) == LRD_PASS_MORE) {
+  }
+  return lrd_pass_end(&pass);
+}
