@@ -6,8 +6,8 @@ import Testing
 
 /// What a test of compaction looks at.
 enum Sparse {
-  /// So many entries of two integers take 6 MB.
-  static let many = 200_000
+  /// So many entries of two integers take 3 to 6 MB.
+  static let many = Stress.scaled(200_000, atLeast: 100_000)
 
   /// Removes all but one entry in `part`. What is left lies in all pages.
   static func thin<Value>(_ cache: Cache<Int, Value>, keepingOneIn part: Int) {
@@ -56,7 +56,8 @@ struct CompactionTests {
     }
     let (cache, other) = (caches[0], caches[1])
     // Hits that wait in the batch of this thread are noted, too.
-    for each in caches { for key in [100_010, 150_050, 199_990] { _ = each[key] } }
+    let hits = [Sparse.many / 2 + 10, Sparse.many / 4 * 3 + 50, Sparse.many - 10]
+    for each in caches { for key in hits { _ = each[key] } }
     cache.reclaim()
     cache.checkInvariants()
     #expect(Sparse.isDense(cache, full: full), "\(Sparse.pool(cache)) of \(full)")
@@ -66,8 +67,8 @@ struct CompactionTests {
     #expect(cache.keys == other.keys)
     // What the policy knows beyond that shows by what it evicts next.
     for each in caches {
-      for key in 0..<20_000 { each.insert(key, forKey: -1 - key, cost: 1) }
-      each.trim(toCount: 15_000)
+      for key in 0..<Sparse.many / 10 { each.insert(key, forKey: -1 - key, cost: 1) }
+      each.trim(toCount: Sparse.many / 40 * 3)
     }
     #expect(cache.keys == other.keys)
     for key in cache.keys where key >= 0 { #expect(cache.peek(forKey: key) == key) }
@@ -162,7 +163,7 @@ struct CompactionTests {
       if asked == 1_000 { cache.reclaim() }
       return key % 20 == 0
     }
-    #expect(Sparse.moved(cache) > 10_000)
+    #expect(Sparse.moved(cache) > Sparse.many / 20)
     #expect(asked == Sparse.many / 10)
     #expect(cache.keys.sorted() == Array(stride(from: 10, to: Sparse.many, by: 20)))
     cache.checkInvariants()
