@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrdt_compact.h"
 
+#include "lrd_alloc.h"
 #include "lrd_pass.h"
 
 #include <unistd.h>
 
 /// The hook that is replaced, and how far the thread is that is stopped.
 static struct {
-  void (*destroy)(void *context, lrd_entry *entry, void **batch);
+  _Atomic(void (*)(void *context, lrd_entry *entry, void **batch)) destroy;
   _Atomic(bool) stopped, let_go;
 } stop;
 
@@ -19,13 +20,13 @@ static void destroy_stopped(void *context, lrd_entry *entry, void **batch) {
     atomic_store(&stop.stopped, true);
     while (!atomic_load(&stop.let_go)) usleep(1000);
   }
-  stop.destroy(context, entry, batch);
+  atomic_load (&stop.destroy)(context, entry, batch);
 }
 
 void lrdt_destruction_watch(lrd_cache *cache) {
   atomic_store(&stop.stopped, false);
   atomic_store(&stop.let_go, false);
-  stop.destroy = cache->hooks.destroy;
+  atomic_store(&stop.destroy, cache->hooks.destroy);
   cache->hooks.destroy = destroy_stopped;
 }
 
@@ -55,6 +56,27 @@ void lrdt_pass_begin_busy(lrd_cache *cache) {
   LRD_CHECK(lrd_pass_slice(&pass, cache->shards, &sweep, true) == LRD_PASS_BUSY);
   lrd_lock_release(&cache->shards->lock);
   lrd_pass_end(&pass);
+}
+
+void lrdt_pass_lose(lrd_cache *cache) {
+  lrd_pass pass;
+  lrd_sweep sweep = {.room = LRD_MOVES_PER_LOCK};
+  lrd_pass_take(cache);
+  LRD_CHECK(lrd_vacancy_make(&cache->pool, 1) && lrd_pass_begin(&pass, cache));
+  while (lrd_pass_slice(&pass, cache->shards, &sweep, false) == LRD_PASS_MORE) {
+  }
+  lrd_free(pass.vacancies, pass.room * sizeof *pass.vacancies, _Alignof(lrd_vacancy));
+  lrd_pass_give(cache);
+}
+
+void lrdt_hollow_lose(lrd_cache *cache) {
+  lrd_pool *pool = &cache->pool;
+  lrd_lock_acquire(&pool->lock);
+  for (uint32_t i = 0; i < pool->pages; i++) {
+    lrd_page *page = lrd_pool_page_locked(pool, i);
+    if (page && page->vacated) page->kept = true;
+  }
+  lrd_lock_release(&pool->lock);
 }
 
 uint32_t lrdt_pass_go_on(lrd_cache *cache) {

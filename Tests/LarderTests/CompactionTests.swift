@@ -2,6 +2,7 @@
 import CLarder
 import Larder
 import LarderTestSupport
+import Synchronization
 import Testing
 
 /// What a test of compaction looks at.
@@ -150,6 +151,37 @@ struct CompactionTests {
     #expect(cache.removeUnreferenced() == 1_000)
     #expect(settles(tracker, at: 0, cache))
     #expect(tracker.faults.isEmpty)
+  }
+
+  /// What a receiver of values knows.
+  private final class Receiver: Sendable {
+    let cache = Mutex<Numbers?>(nil)
+    let depth = Atomic(0)
+    let deepest = Atomic(0)
+
+    /// Calls reclaim() from within, as code of users may.
+    func receive(_ batch: ReleaseBatch<Int>) {
+      let now = depth.add(1, ordering: .relaxed).newValue
+      if now > deepest.load(ordering: .relaxed) { deepest.store(now, ordering: .relaxed) }
+      cache.withLock { $0 }?.reclaim()
+      batch.release()
+      depth.subtract(1, ordering: .relaxed)
+    }
+  }
+
+  @Test("A receiver of values that calls reclaim() is not called ever deeper inside itself")
+  func nested() {
+    let receiver = Receiver()
+    let cache = Numbers(
+      shards: 1, options: .init(release: ValueRelease { receiver.receive($0) }))
+    for key in 0..<Sparse.many { cache[key] = key }
+    Sparse.thin(cache, keepingOneIn: 4)
+    receiver.cache.withLock { $0 = cache }
+    cache.reclaim()
+    receiver.cache.withLock { $0 = nil }
+    #expect(Sparse.moved(cache) > cache.count / 2)
+    #expect(receiver.deepest.load(ordering: .relaxed) <= 32)
+    cache.checkInvariants()
   }
 
   @Test("What a closure is asked about is found again after it", arguments: [1, 4])

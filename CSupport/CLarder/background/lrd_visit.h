@@ -20,8 +20,9 @@
  *                without a lock, and may use caches, as on any other thread
  *
  * LOCKS. It only tries the lock of a shard. It marks a busy one, so that the holder asks for a
- * visit when it leaves (lrd_lock.h), and visits the cache again in any case. For one thing it
- * waits: to put what had expired into the limbo, once an observer has seen it.
+ * visit when it leaves (lrd_lock.h), and visits the cache again in any case. For two things it
+ * waits: to put what had expired into the limbo, once an observer has seen it; and to destroy what
+ * was moved (lrd_pass.h), at the lock of the first shard.
  *
  * While readers hold entries, locks are busy or memory is missing, it comes back to a cache ever
  * more rarely, but after a tenth of a second at the latest, or as soon as somebody asks. */

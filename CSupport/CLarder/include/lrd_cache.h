@@ -40,7 +40,7 @@
  *                   partner: lrd_cache_has_room()
  *   compacting      true while a thread moves entries (lrd_compact.h)
  *   moved           entries ever moved by that; guard: `compacting`, a shard's lock (relaxed)
- *   retired         what was moved (lrd_pass.h); guard: `compacting`, and the first shard's lock
+ *   retired         what was moved (lrd_pass.h); guard: `compacting`, and a shard's lock
  *   scanned         the part of it that no reader holds; guard: the first shard's lock
  *   density         background thread only
  *   all others      constant after creation, or with guards of their own */

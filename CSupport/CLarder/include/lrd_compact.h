@@ -23,17 +23,17 @@
  * it won is not won again, and what it did not win it does not try for again before more has left
  * (`left` of lrd_pool). Entries that are all replaced in bursts may still be moved now and then.
  *
- * WHEN MEMORY IS MISSING nothing is vacated. When others take the room meanwhile, the pass ends:
- * the entries that it has not come to stay where they are. A pass takes no page beyond that of step
- * 1, which stays for it although it is empty.
+ * WHEN MEMORY IS MISSING nothing is vacated. When others take the room meanwhile, entries stay where
+ * they are. A pass takes no page beyond that of step 1, which stays for it although it is empty.
  *
- * CONCURRENCY. `compacting` of lrd_cache is true while a thread does steps 1 and 2: acquire to
- * take, release to give. No code of users runs meanwhile, so others may wait for it. (What is moved
- * is destroyed after that.) The pages know themselves that they are vacated. So a pass may be left
- * off between any two slices, and another thread, or the child of fork(), goes on with it.
- * reclaim() ends what was begun, and begins anew. Between two passes of one thread another may end
- * them: what it finds moved is destroyed before (lrd_pass_take_settled()). A pass ends when it sees
- * `closed`; the caller has a reference to the cache. */
+ * CONCURRENCY. `compacting` of lrd_cache is true while a thread does steps 1 and 2, scans what was
+ * moved, or ends the vacancies: acquire to take, release to give. No code of users runs meanwhile, so
+ * others may wait for it. (What is moved is destroyed without it.) The pages know themselves that
+ * they are vacated. So a pass may be left off between any two slices, and another thread, or the
+ * child of fork(), goes on with it. reclaim() ends what was begun, and begins anew. Between two
+ * passes of one thread another may end them: what it finds moved is destroyed before
+ * (lrd_pass_take_settled()). A pass ends when it sees `closed`; the caller has a reference to the
+ * cache. */
 #pragma once
 
 #include "lrd_lane.h"

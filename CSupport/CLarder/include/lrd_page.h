@@ -22,8 +22,9 @@ typedef struct lrd_page {
   uint32_t free_head; // chain of free ones by entry->next
   bool vacated;       // in no list, and gives no slots out; see lrd_vacancy.h, with what follows
   bool hollow;        // the system has memory of it back: its free slots are lost
-  size_t released;    // so many bytes
   bool awaits;        // made for entries that will move here: stays though it is empty
+  bool kept;          // a thread looks through it: stays though it is empty
+  size_t released;    // bytes that the system has back
 } lrd_page;
 
 /// How a pool cuts its pages.

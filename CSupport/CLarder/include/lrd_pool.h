@@ -7,8 +7,8 @@
  *                                                    page has room for those alone
  *
  * Slots have one size, so they pack exactly and links cost four bytes. Pages of 2 MiB are huge-page
- * extents. Pages whose slots are all free are freed, except one; that one too if there is a reserve
- * page. Threads take and give many slots at a time.
+ * extents. Pages whose slots are all free are freed, except one, and those that entries will move to
+ * (lrd_vacancy.h); that one too if there is a reserve page. Threads take and give many slots at a time.
  *
  * OPTIONAL FIELDS. In a costed pool each slot has room for a cost before the header, in a timed
  * pool for a deadline, and perhaps for a second one behind the value. In any other pool an entry

@@ -11,7 +11,8 @@
 /// True when it has made one. Locks `lock`. One thread at a time may call it.
 bool lrd_spare_prepare(lrd_pool *pool);
 
-/// Frees the empty page and the reserve page, if there are any. Locks `lock`.
+/// Frees the empty page, unless it awaits entries, and the reserve page, if there are any. Locks
+/// `lock`.
 void lrd_spare_drop(lrd_pool *pool);
 
 #pragma clang assume_nonnull end

@@ -195,7 +195,7 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
     if (full) lrd_pool_link_page_locked(pool, page);
     pool->idle += page->step;
   }
-  if (page->free < page->slots) return NULL;
+  if (page->free < page->slots || page->kept) return NULL;
   if (page->awaits) {
     pool->empty_pages += page->step == 1;
     return NULL;

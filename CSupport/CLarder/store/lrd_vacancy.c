@@ -37,6 +37,7 @@ static bool is_weighed(const lrd_page *page, uint32_t step) {
 static void vacate_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock) {
   if (page->free) lrd_pool_unlink_page_locked(pool, page);
   page->vacated = true;
+  page->awaits = false;
   pool->vacated++;
   pool->slots -= (uint64_t)page->slots * page->step;
   pool->idle -= (uint64_t)page->free * page->step;
@@ -167,8 +168,7 @@ const lrd_vacancy *lrd_vacancy_of(const lrd_vacancy *vacancies, uint32_t count,
   return NULL;
 }
 
-/// Hollows a page out. Keeps a slot from it meanwhile, so that nobody frees it; returns the page if
-/// that must be done now.
+/// Hollows a page out, which is kept meanwhile. Returns it if it must be freed.
 static lrd_page *hollow_out(lrd_pool *pool, lrd_page *page, uint32_t head) {
   lrd_hollow hollow;
   size_t released = lrd_hollow_measure(&hollow, pool, page, head);
@@ -183,7 +183,7 @@ static lrd_page *hollow_out(lrd_pool *pool, lrd_page *page, uint32_t head) {
     lrd_hollow_release(&hollow, page);
   }
   lrd_lock_acquire(&pool->lock);
-  page->free++;
+  page->kept = false;
   bool empty = page->free == page->slots;
   if (empty) {
     lrd_pool_remove_page_locked(pool, page);
@@ -194,36 +194,43 @@ static lrd_page *hollow_out(lrd_pool *pool, lrd_page *page, uint32_t head) {
   return empty ? page : NULL;
 }
 
-/// Lets pages that await entries be like others. Returns those that are empty, to be freed.
-static lrd_page *end_awaiting_locked(lrd_pool *pool) LRD_REQUIRES(pool->lock) {
+/// Keeps no page any more that is empty.
+static void let_go(lrd_pool *pool) {
   lrd_page *emptied = NULL;
+  lrd_lock_acquire(&pool->lock);
   for (uint32_t i = 0; i < pool->pages; i++) {
     lrd_page *page = lrd_pool_page_locked(pool, i);
-    if (!page || !page->awaits) continue;
-    page->awaits = false;
+    if (!page || !(page->awaits || page->kept)) continue;
+    bool awaited = page->awaits;
+    // A thread that keeps one is gone, by fork().
+    page->awaits = page->kept = false;
     if (page->free < page->slots) continue;
-    pool->empty_pages -= page->step == 1;
+    pool->empty_pages -= awaited && page->step == 1;
     lrd_pool_remove_page_locked(pool, page);
     page->next = emptied;
     emptied = page;
-  }
-  return emptied;
-}
-
-void lrd_vacancy_cancel(lrd_pool *pool) {
-  lrd_lock_acquire(&pool->lock);
-  lrd_page *emptied = end_awaiting_locked(pool);
-  for (uint32_t i = 0; i < pool->pages && pool->vacated; i++) {
-    lrd_page *page = lrd_pool_page_locked(pool, i);
-    if (page && page->vacated && !page->hollow) reprieve_locked(pool, page);
   }
   lrd_lock_release(&pool->lock);
   lrd_page_free_all(lrd_pool_shape(pool), emptied);
 }
 
-void lrd_vacancy_end(lrd_pool *pool) {
+bool lrd_vacancy_cancel(lrd_pool *pool) {
+  bool any = false;
+  let_go(pool);
   lrd_lock_acquire(&pool->lock);
-  lrd_page *emptied = end_awaiting_locked(pool);
+  for (uint32_t i = 0; i < pool->pages && pool->vacated; i++) {
+    lrd_page *page = lrd_pool_page_locked(pool, i);
+    if (!page || !page->vacated || page->hollow) continue;
+    reprieve_locked(pool, page);
+    any = true;
+  }
+  lrd_lock_release(&pool->lock);
+  return any;
+}
+
+void lrd_vacancy_end(lrd_pool *pool) {
+  let_go(pool);
+  lrd_lock_acquire(&pool->lock);
   for (uint32_t i = 0; i < pool->pages && pool->vacated; i++) {
     lrd_page *page = lrd_pool_page_locked(pool, i);
     if (!page || !page->vacated || page->hollow) continue;
@@ -231,7 +238,7 @@ void lrd_vacancy_end(lrd_pool *pool) {
       reprieve_locked(pool, page);
       continue;
     }
-    page->free--;
+    page->kept = true;
     uint32_t head = page->free_head;
     lrd_lock_release(&pool->lock);
     lrd_page *empty = hollow_out(pool, page, head);
@@ -240,5 +247,4 @@ void lrd_vacancy_end(lrd_pool *pool) {
   }
   LRD_STORE(&pool->sparse, lrd_pool_is_sparse_locked(pool));
   lrd_lock_release(&pool->lock);
-  lrd_page_free_all(lrd_pool_shape(pool), emptied);
 }

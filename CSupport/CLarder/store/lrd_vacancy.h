@@ -16,12 +16,12 @@
  *
  * HOLLOW. The free part of a vacated page that does not empty goes back to the system in pieces
  * (lrd_hollow.h). The chain of free slots is walked without the lock. Nobody takes from a vacated
- * page, and slots that come back are put in front of the part that is walked; one slot is kept from
- * the page meanwhile, so that it is not freed. A page of which nothing can go back is reprieved. The
- * entries that are left in a hollow page move the next time, if that is worth it.
+ * page, and slots that come back are put in front of the part that is walked; the page is `kept`
+ * meanwhile, so that nobody frees it. A page of which nothing can go back is reprieved. The entries
+ * that are left in a hollow page move the next time, if that is worth it.
  *
- * Guard: the pool's lock. Only one thread at a time vacates, reprieves or hollows pages of a pool:
- * the caller's care. Others may give slots of such pages back, which may free them. */
+ * Guard: the pool's lock. Only one thread at a time makes, cancels or ends vacancies of a pool: the
+ * caller's care. Others may give slots of such pages back, which may free them. */
 #pragma once
 
 #include "lrd_pool.h"
@@ -35,7 +35,7 @@ typedef struct lrd_vacancy {
 } lrd_vacancy;
 
 /// Vacates pages if at least so many bytes are won by it, and makes room for what is in there. Sets
-/// `left` of the pool. False if there is nothing to move, or no memory. True if there is, also
+/// `left` of the pool. False if there is nothing to move, or no memory. True if there may be, also
 /// where pages were vacated before, and that has not ended.
 bool lrd_vacancy_make(lrd_pool *pool, size_t least);
 
@@ -46,8 +46,9 @@ uint32_t lrd_vacancy_list(lrd_pool *pool, lrd_vacancy *vacancies, uint32_t room)
 const lrd_vacancy *_Nullable lrd_vacancy_of(const lrd_vacancy *vacancies, uint32_t count,
                                             const lrd_entry *entry);
 
-/// Lets all pages give out slots again, those aside that are hollow. Nothing awaits entries any more.
-void lrd_vacancy_cancel(lrd_pool *pool);
+/// Lets all pages give out slots again, those aside that are hollow. Nothing awaits entries any
+/// more. False if there were no such pages.
+bool lrd_vacancy_cancel(lrd_pool *pool);
 
 /// Gives free memory of vacated pages back to the system, and lets the pages give out slots again
 /// of which nothing goes back. Nothing awaits entries any more.

@@ -12,7 +12,8 @@ enum {
   passes_most = 4, // others store entries in slots of vacated pages that they had at hand
 };
 
-/// Moves everything once, and gives `compacting` back. False if nothing was moved, or not all was.
+/// Moves everything once for which there is room, and gives `compacting` back. False if nothing was
+/// moved, or the pass ended before.
 static bool run(lrd_cache *cache) {
   lrd_pass pass;
   lrd_pass_result result = LRD_PASS_DONE;
@@ -38,15 +39,19 @@ static void give_free_slots(lrd_cache *cache, lrd_lane *lane) {
 }
 
 void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
-  if (!cache->hooks.copy) return;
+  if (!cache->hooks.copy || lrd_pass_destroys()) return;
+  lrd_pass_take_settled(cache);
   if (lane) give_free_slots(cache, lane);
   // Others may have begun when much more was there: the room that they made would be too much.
-  lrd_pass_take_settled(cache);
-  lrd_vacancy_cancel(&cache->pool);
+  bool begun = lrd_vacancy_cancel(&cache->pool);
   lrd_spare_drop(&cache->pool);
-  size_t least = lrd_pool_bytes(&cache->pool) / least_part;
+  size_t least = begun ? 0 : lrd_pool_bytes(&cache->pool) / least_part;
   bool any = lrd_vacancy_make(&cache->pool, least < least_bytes ? least_bytes : least);
-  if (!any) lrd_pass_give(cache);
+  if (!any) {
+    lrd_vacancy_end(&cache->pool);
+    lrd_pass_give(cache);
+    return;
+  }
   for (int passes = 1; any; passes++) {
     any = run(cache) && passes < passes_most;
     if (any) lrd_pass_take(cache);

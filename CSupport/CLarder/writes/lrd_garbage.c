@@ -192,12 +192,16 @@ void lrd_garbage_give_back(lrd_cache *cache) {
   lrd_alloc_give_back();
 }
 
-void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage) {
-  void *batch = NULL;
-  for (lrd_entry *entry; (entry = lrd_chain_take(&garbage->free, &cache->pool));) {
-    cache->hooks.destroy(cache->hooks.context, entry, &batch);
+void lrd_garbage_destroy_chain(lrd_cache *cache, lrd_chain *free, void **batch) {
+  for (lrd_entry *entry; (entry = lrd_chain_take(free, &cache->pool));) {
+    cache->hooks.destroy(cache->hooks.context, entry, batch);
     lrd_slot_give(cache, NULL, entry);
   }
+}
+
+void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage) {
+  void *batch = NULL;
+  lrd_garbage_destroy_chain(cache, &garbage->free, &batch);
   if (batch) cache->hooks.finish(cache->hooks.context, batch);
 }
 

@@ -15,6 +15,13 @@ enum {
   destroyed_at_once = 16, // slots in the hands of a thread that may be stopped: few, see lrd_pass.h
 };
 
+/// True while this thread destroys what was moved: that may run code of users.
+static _Thread_local bool destroying;
+
+bool lrd_pass_destroys(void) {
+  return destroying;
+}
+
 bool lrd_pass_try(lrd_cache *cache) {
   // Acquire, partner: the release below. What the last one has done to pages and `density` is seen.
   return !atomic_exchange_explicit(&cache->compacting, true, memory_order_acquire);
@@ -73,16 +80,26 @@ static void scan_all(lrd_cache *cache) {
 }
 
 /// Destroys a few of those that no reader holds. False if there are none.
-static bool destroy_some(lrd_cache *cache) {
-  lrd_garbage garbage = {.free = {0}};
+static bool destroy_some(lrd_cache *cache, void **batch) {
+  lrd_chain some = {0};
   lrd_shard_enter(cache, NULL, cache->shards);
   for (int i = 0; i < destroyed_at_once && cache->scanned.head; i++) {
-    lrd_chain_add(&garbage.free, lrd_chain_take(&cache->scanned, &cache->pool));
+    lrd_chain_add(&some, lrd_chain_take(&cache->scanned, &cache->pool));
   }
   lrd_shard_leave(cache, cache->shards);
-  bool any = garbage.free.head;
-  lrd_garbage_destroy_free(cache, &garbage);
+  bool any = some.head;
+  lrd_garbage_destroy_chain(cache, &some, batch);
   return any;
+}
+
+/// Destroys all of them.
+static void destroy_scanned(lrd_cache *cache) {
+  void *batch = NULL;
+  destroying = true;
+  while (destroy_some(cache, &batch)) {
+  }
+  if (batch) cache->hooks.finish(cache->hooks.context, batch);
+  destroying = false;
 }
 
 uint32_t lrd_pass_end(lrd_pass *pass) {
@@ -93,21 +110,21 @@ uint32_t lrd_pass_end(lrd_pass *pass) {
   lrd_free(pass->vacancies, pass->room * sizeof *pass->vacancies, _Alignof(lrd_vacancy));
   if (cache->retired.head) scan_all(cache);
   lrd_pass_give(cache);
-  while (destroy_some(cache)) {
-  }
+  destroy_scanned(cache);
   return pass->moved;
 }
 
 void lrd_pass_take_settled(lrd_cache *cache) {
   for (;;) {
     lrd_pass_take(cache);
+    // Left by a thread that fork() did not copy.
+    if (cache->retired.head) scan_all(cache);
     lrd_shard_enter(cache, NULL, cache->shards);
     bool settled = !cache->scanned.head;
     lrd_shard_leave(cache, cache->shards);
     if (settled) return;
     lrd_pass_give(cache);
-    while (destroy_some(cache)) {
-    }
+    destroy_scanned(cache);
   }
 }
 

@@ -9,10 +9,11 @@
  *                          └── a reader holds it ──▶ the limbo
  *
  * The chains are the cache's, so any thread goes on where another one was. They change under the
- * lock of the first shard, so a child of fork() finds them whole. `compacting` is held until all is
- * scanned. Destructions may run code of users, which may come to the same place: it is given back
- * before. A thread that is stopped amid its destructions keeps the pages of what it has in its hands,
- * and those lie all over the vacated pages: so these are few.
+ * lock of a shard, the first one but for what is moved, so a child of fork() finds them whole.
+ * `compacting` is held until all is scanned. Destructions may run code of users: it is given back
+ * before. Where that code calls reclaim(), nothing is moved: the call that it is inside of goes on
+ * with that, and the stack does not grow. A thread that is stopped amid its destructions keeps the
+ * pages of what it has in its hands, and those lie all over the vacated pages: so these are few.
  *
  * Guard: belongs to the thread that has taken `compacting` of its cache, until the end. */
 #pragma once
@@ -46,7 +47,7 @@ typedef enum lrd_pass_result {
   LRD_PASS_MORE, // the sweep goes on
   LRD_PASS_DONE, // it is done
   LRD_PASS_BUSY, // the lock was busy: its holder will ask for a visit
-  LRD_PASS_OVER, // there is no room, or no memory, or the cache has closed
+  LRD_PASS_OVER, // there is no room for anything, or no memory, or the cache has closed
 } lrd_pass_result;
 
 /// Takes `compacting`; the first one is false if another thread has it, the second one waits. And
@@ -54,6 +55,9 @@ typedef enum lrd_pass_result {
 bool lrd_pass_try(lrd_cache *cache);
 void lrd_pass_take(lrd_cache *cache);
 void lrd_pass_give(lrd_cache *cache);
+
+/// True where code runs that the destruction of something moved has called. It moves nothing.
+bool lrd_pass_destroys(void);
 
 /// Takes `compacting` when all that was moved and no reader holds is destroyed, but for a few in the
 /// hands of other threads. Destroys it. Otherwise pages would look full that are not.

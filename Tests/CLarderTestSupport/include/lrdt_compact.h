@@ -19,6 +19,11 @@ void lrdt_pass_close(lrd_cache *cache);
 /// Begins a pass over a sparse cache of one shard, as the background thread does, and finds the lock
 /// busy.
 void lrdt_pass_begin_busy(lrd_cache *cache);
+/// A pass as the child of fork() finds it if its thread was about to end it: all is moved, and
+/// nothing was scanned.
+void lrdt_pass_lose(lrd_cache *cache);
+/// Vacated pages as a child finds them if their thread looked through all of them.
+void lrdt_hollow_lose(lrd_cache *cache);
 /// Another pass, to its end. Returns how many entries it has moved.
 uint32_t lrdt_pass_go_on(lrd_cache *cache);
 
