@@ -114,7 +114,8 @@ extension Cache {
   /// batch is released.
   ///
   /// Any thread may call it, from closures of the cache and from observers, too. Calls that move
-  /// entries take turns.
+  /// entries take turns. One that is made while such a call of the same thread hands values to the
+  /// receiver of ``Options/release`` moves none.
   ///
   /// - Complexity: O(*w* + *t*) for *w* waiting entries and *t* threads, plus O(1) for each of
   ///   ``Options/secondChances``; O(*n*) if entries are moved, 16 under each lock. The allocator

@@ -47,22 +47,29 @@ void lrdt_pass_close(lrd_cache *cache) {
   lrd_pass_close(cache);
 }
 
-void lrdt_pass_begin_busy(lrd_cache *cache) {
+/// Begins a pass. False, and `compacting` is given back, if the background thread has moved all.
+static bool begin(lrd_pass *pass, lrd_cache *cache) {
+  lrd_pass_take(cache);
+  bool any = lrd_vacancy_make(&cache->pool, 1) && lrd_pass_begin(pass, cache);
+  if (!any) lrd_pass_give(cache);
+  return any;
+}
+
+bool lrdt_pass_begin_busy(lrd_cache *cache) {
   lrd_pass pass;
   lrd_sweep sweep = {.room = LRD_MOVES_PER_LOCK};
-  lrd_pass_take(cache);
-  LRD_CHECK(lrd_vacancy_make(&cache->pool, 1) && lrd_pass_begin(&pass, cache));
+  if (!begin(&pass, cache)) return false;
   lrd_lock_acquire(&cache->shards->lock);
   LRD_CHECK(lrd_pass_slice(&pass, cache->shards, &sweep, true) == LRD_PASS_BUSY);
   lrd_lock_release(&cache->shards->lock);
   lrd_pass_end(&pass);
+  return true;
 }
 
 void lrdt_pass_lose(lrd_cache *cache) {
   lrd_pass pass;
   lrd_sweep sweep = {.room = LRD_MOVES_PER_LOCK};
-  lrd_pass_take(cache);
-  LRD_CHECK(lrd_vacancy_make(&cache->pool, 1) && lrd_pass_begin(&pass, cache));
+  LRD_CHECK(begin(&pass, cache));
   while (lrd_pass_slice(&pass, cache->shards, &sweep, false) == LRD_PASS_MORE) {
   }
   lrd_free(pass.vacancies, pass.room * sizeof *pass.vacancies, _Alignof(lrd_vacancy));

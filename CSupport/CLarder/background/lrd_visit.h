@@ -20,9 +20,10 @@
  *                without a lock, and may use caches, as on any other thread
  *
  * LOCKS. It only tries the lock of a shard. It marks a busy one, so that the holder asks for a
- * visit when it leaves (lrd_lock.h), and visits the cache again in any case. For two things it
- * waits: to put what had expired into the limbo, once an observer has seen it; and to destroy what
- * was moved (lrd_pass.h), at the lock of the first shard.
+ * visit when it leaves (lrd_lock.h), and visits the cache again in any case. For some things it
+ * waits: to put what had expired into the limbo, once an observer has seen it; to scan and destroy
+ * what was moved (lrd_pass.h), at the lock of the first shard; and at the end of that for a thread
+ * that moves entries itself.
  *
  * While readers hold entries, locks are busy or memory is missing, it comes back to a cache ever
  * more rarely, but after a tenth of a second at the latest, or as soon as somebody asks. */

@@ -39,7 +39,7 @@ static void give_free_slots(lrd_cache *cache, lrd_lane *lane) {
 }
 
 void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
-  if (!cache->hooks.copy || lrd_pass_destroys()) return;
+  if (!cache->hooks.copy || lrd_pass_destroys(cache)) return;
   lrd_pass_take_settled(cache);
   if (lane) give_free_slots(cache, lane);
   // Others may have begun when much more was there: the room that they made would be too much.

@@ -15,11 +15,19 @@ enum {
   destroyed_at_once = 16, // slots in the hands of a thread that may be stopped: few, see lrd_pass.h
 };
 
-/// True while this thread destroys what was moved: that may run code of users.
-static _Thread_local bool destroying;
+/// A cache whose moved entries this thread destroys. That may run code of users, which may call
+/// reclaim() of another cache, and so on.
+typedef struct destruction {
+  const lrd_cache *cache;
+  const struct destruction *outer;
+} destruction;
 
-bool lrd_pass_destroys(void) {
-  return destroying;
+static _Thread_local const destruction *innermost;
+
+bool lrd_pass_destroys(const lrd_cache *cache) {
+  const destruction *each = innermost;
+  while (each && each->cache != cache) each = each->outer;
+  return each;
 }
 
 bool lrd_pass_try(lrd_cache *cache) {
@@ -95,11 +103,12 @@ static bool destroy_some(lrd_cache *cache, void **batch) {
 /// Destroys all of them.
 static void destroy_scanned(lrd_cache *cache) {
   void *batch = NULL;
-  destroying = true;
+  destruction this = {.cache = cache, .outer = innermost};
+  innermost = &this;
   while (destroy_some(cache, &batch)) {
   }
   if (batch) cache->hooks.finish(cache->hooks.context, batch);
-  destroying = false;
+  innermost = this.outer;
 }
 
 uint32_t lrd_pass_end(lrd_pass *pass) {
@@ -186,12 +195,19 @@ static void move_found_locked(lrd_pass *pass, lrd_shard *shard, found *found, lr
   found->count = 0;
 }
 
+/// True when a copy of the entry finds room in so many slots. Of those in a vacated page all do. But
+/// since the pages were listed one may have been freed, and another one made at its address.
+static bool fits(const lrd_pool *pool, const lrd_entry *entry, uint32_t step) {
+  uint8_t odd = entry->fields & pool->odd;
+  return step >= (odd & LRD_IS_TIMED ? pool->wide : odd ? 2 : 1);
+}
+
 static void move_locked(lrd_pass *pass, lrd_shard *shard, lrd_entry **entries, size_t count,
                         lrd_chain *replaced) LRD_REQUIRES(shard->lock) {
   found found = {.count = 0};
   for (size_t i = 0; i < count && found.count < LRD_MOVES_PER_LOCK; i++) {
     const lrd_vacancy *vacancy = lrd_vacancy_of(pass->vacancies, pass->count, entries[i]);
-    if (!vacancy) continue;
+    if (!vacancy || !fits(&pass->cache->pool, entries[i], vacancy->step)) continue;
     found.step[found.count] = vacancy->step;
     found.entries[found.count++] = entries[i];
   }

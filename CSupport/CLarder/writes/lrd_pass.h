@@ -11,8 +11,8 @@
  * The chains are the cache's, so any thread goes on where another one was. They change under the
  * lock of a shard, the first one but for what is moved, so a child of fork() finds them whole.
  * `compacting` is held until all is scanned. Destructions may run code of users: it is given back
- * before. Where that code calls reclaim(), nothing is moved: the call that it is inside of goes on
- * with that, and the stack does not grow. A thread that is stopped amid its destructions keeps the
+ * before. Where that code calls reclaim() of the same cache, nothing is moved: the call that it is
+ * inside of goes on with what it has begun, and the stack does not grow. A thread that is stopped amid its destructions keeps the
  * pages of what it has in its hands, and those lie all over the vacated pages: so these are few.
  *
  * Guard: belongs to the thread that has taken `compacting` of its cache, until the end. */
@@ -56,8 +56,8 @@ bool lrd_pass_try(lrd_cache *cache);
 void lrd_pass_take(lrd_cache *cache);
 void lrd_pass_give(lrd_cache *cache);
 
-/// True where code runs that the destruction of something moved has called. It moves nothing.
-bool lrd_pass_destroys(void);
+/// True where code runs that the destruction of something has called that was moved in this cache.
+bool lrd_pass_destroys(const lrd_cache *cache);
 
 /// Takes `compacting` when all that was moved and no reader holds is destroyed, but for a few in the
 /// hands of other threads. Destroys it. Otherwise pages would look full that are not.

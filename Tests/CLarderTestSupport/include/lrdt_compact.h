@@ -17,10 +17,10 @@ void lrdt_destruction_let_go(void);
 void lrdt_pass_close(lrd_cache *cache);
 
 /// Begins a pass over a sparse cache of one shard, as the background thread does, and finds the lock
-/// busy.
-void lrdt_pass_begin_busy(lrd_cache *cache);
+/// busy. False if nothing is to be moved any more.
+bool lrdt_pass_begin_busy(lrd_cache *cache);
 /// A pass as the child of fork() finds it if its thread was about to end it: all is moved, and
-/// nothing was scanned.
+/// nothing was scanned. The background thread must have nothing to do.
 void lrdt_pass_lose(lrd_cache *cache);
 /// Vacated pages as a child finds them if their thread looked through all of them.
 void lrdt_hollow_lose(lrd_cache *cache);
