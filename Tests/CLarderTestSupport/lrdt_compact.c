@@ -86,11 +86,12 @@ void lrdt_hollow_lose(lrd_cache *cache) {
   lrd_lock_release(&pool->lock);
 }
 
-uint32_t lrdt_pass_go_on(lrd_cache *cache) {
+uint32_t lrdt_pass_go_on(lrd_cache *cache, bool stale) {
   lrd_pass pass;
   lrd_sweep sweep = {.room = LRD_MOVES_PER_LOCK};
   lrd_pass_take(cache);
   LRD_CHECK(lrd_pass_begin(&pass, cache));
+  for (uint32_t i = 0; stale && i < pass.count; i++) pass.vacancies[i].step = 1;
   while (lrd_pass_slice(&pass, cache->shards, &sweep, false) == LRD_PASS_MORE) {
   }
   return lrd_pass_end(&pass);

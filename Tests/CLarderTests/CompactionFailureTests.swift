@@ -113,10 +113,23 @@ struct CompactionFailureTests {
   func busy(cost: Int) {
     // With a cost, in a cache that limits none, an entry takes two slots.
     let (cache, full) = Self.busyCache(cost: cost)
-    #expect(cache.withCore { lrdt_pass_go_on($0) } > 0)
+    #expect(cache.withCore { lrdt_pass_go_on($0, false) } > 0)
     cache.withCore { lrdt_pass_close($0) }
     #expect(Self.pool(cache) < full / 4, "\(Self.pool(cache)) of \(full)")
     Self.check(cache)
+  }
+
+  @Test("An entry does not move where it has no room")
+  func stale() {
+    let (cache, _) = Self.busyCache(cost: 5)
+    // Their page has room for more.
+    for key in 0..<10 { cache[-1 - key] = key }
+    #expect(cache.withCore { lrdt_pass_go_on($0, true) } <= 10)
+    #expect(cache.totalCost == Self.many / 10 * 5)
+    for key in 0..<10 { #expect(cache.removeValue(forKey: -1 - key) == key) }
+    cache.reclaim()
+    Self.check(cache)
+    #expect(cache.totalCost == Self.many / 10 * 5)
   }
 
   @Test("Pages that a thread looked through are as others where fork() has lost it")
