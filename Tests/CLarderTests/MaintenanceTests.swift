@@ -249,12 +249,17 @@ struct MaintenanceTests {
       let cache = Cache<Int, Tracked>()
       // The thread that listens for memory pressure. It must not run either.
       let listening = Set(Self.tasks()!.keys)
-      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      let number = Protected(0)
+      let sleeper = Sleeper {
+        _ = cache.value(forKey: 0)
+        number.withLock { $0 = Self.ownTask() }
+      }
       for key in 0..<600 { cache[key % 10] = tracker.make(key) }
       waitUntil("the background thread has worked") { tracker.live == 10 }
       // The sleeper polls, so its number is left out. The others were there before.
       let known = Set(before.keys).union([Int(getpid())])
-      let polling = Self.tasks()!.keys.filter { !listening.contains($0) }.min()!
+      let polling = number.withLock { $0 }
+      precondition(Self.tasks()![polling] != nil, "the sleeper is among them")
       let news = Self.tasks()!.keys.filter { !known.contains($0) && $0 != polling }
       precondition(news.count > listening.subtracting(known).count, "no background thread")
       // A thread that is about to sleep may still be counted.
@@ -268,6 +273,15 @@ struct MaintenanceTests {
       precondition(news.map { Self.tasks()![$0] } == counts, "it runs with nothing to do")
       sleeper.join()
     }
+  }
+
+  /// The number of the calling thread, as in ``tasks()``; 0 without /proc.
+  private static func ownTask() -> Int {
+    var path = [CChar](repeating: 0, count: 64)
+    let length = readlink("/proc/thread-self", &path, path.count)
+    let text = String(
+      decoding: path.prefix(max(0, length)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return text.split(separator: "/").last.flatMap { Int($0) } ?? 0
   }
 
   /// How often the system switched to each thread of this process, by thread number; `nil` without
