@@ -86,6 +86,18 @@ void lrdt_hollow_lose(lrd_cache *cache) {
   lrd_lock_release(&pool->lock);
 }
 
+uint32_t lrdt_hollow_kept(lrd_cache *cache) {
+  lrd_pool *pool = &cache->pool;
+  uint32_t kept = 0;
+  lrd_lock_acquire(&pool->lock);
+  for (uint32_t i = 0; i < pool->pages; i++) {
+    const lrd_page *page = lrd_pool_page_locked(pool, i);
+    kept += page && page->kept;
+  }
+  lrd_lock_release(&pool->lock);
+  return kept;
+}
+
 uint32_t lrdt_pass_go_on(lrd_cache *cache, bool stale) {
   lrd_pass pass;
   lrd_sweep sweep = {.room = LRD_MOVES_PER_LOCK};

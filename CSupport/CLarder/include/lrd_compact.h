@@ -41,9 +41,8 @@
 #pragma clang assume_nonnull begin
 
 /// Compacts the pool as a whole, if that is worth it; not from within the destruction of what was
-/// moved, on the same thread. No lock is held. `lane`: that of the calling
-/// thread, whose free slots go back first; NULL if it has none. Destroys what it has moved, by the
-/// hooks.
+/// moved, on the same thread. No lock is held. `lane`: that of the calling thread, whose free slots go
+/// back first; NULL if it has none. Destroys what it has moved, by the hooks.
 void lrd_compact(lrd_cache *cache, lrd_lane *_Nullable lane);
 
 /// Changes when entries are moved: what was remembered of their addresses is then good for nothing.

@@ -24,6 +24,8 @@ bool lrdt_pass_begin_busy(lrd_cache *cache);
 void lrdt_pass_lose(lrd_cache *cache);
 /// Vacated pages as a child finds them if their thread looked through all of them.
 void lrdt_hollow_lose(lrd_cache *cache);
+/// The pages that a thread looks through.
+uint32_t lrdt_hollow_kept(lrd_cache *cache);
 /// Another pass, to its end. Returns how many entries it has moved. `stale`: where the pages lie that
 /// it has listed, there were pages of single slots before.
 uint32_t lrdt_pass_go_on(lrd_cache *cache, bool stale);
