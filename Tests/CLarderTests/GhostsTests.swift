@@ -117,7 +117,7 @@ struct ShardGhostsTests {
     ) -> Result {
       withUnsafeTemporaryAllocation(of: lrd_entry.self, capacity: 2) { memory in
         memory.initialize(repeating: lrd_entry())
-        lrd_entry_describe(memory.baseAddress! + 1, key << 16, cost)
+        lrd_entry_describe(memory.baseAddress! + 1, lrd_hash_mix(key << 16), cost)
         return body(memory.baseAddress! + 1)
       }
     }

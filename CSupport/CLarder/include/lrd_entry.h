@@ -125,9 +125,15 @@ LRD_INLINE uint64_t *lrd_entry_cost_field(lrd_entry *entry, uint8_t fields) {
   return (uint64_t *)(void *)entry - (fields & LRD_IS_TIMED ? 3 : 1);
 }
 
-/// The cost. Under the shard's lock if the entry is linked: `fields` shares its byte with `state`.
+/// True when the entry has a field for its cost. Under the shard's lock if the entry is linked:
+/// `fields` shares its byte with `state`.
+LRD_INLINE bool lrd_entry_has_cost(const lrd_entry *entry) {
+  return entry->fields & LRD_HAS_COST;
+}
+
+/// The cost. The lock as above.
 LRD_INLINE uint64_t lrd_entry_cost(const lrd_entry *entry) {
-  if (LRD_LIKELY(!(entry->fields & LRD_HAS_COST))) return 0;
+  if (LRD_LIKELY(!lrd_entry_has_cost(entry))) return 0;
   return *lrd_entry_cost_field((lrd_entry *)(uintptr_t)entry, entry->fields);
 }
 

@@ -59,7 +59,7 @@ static inline uint64_t lrd_hash_fold(uint64_t a, uint64_t b) LRD_NONBLOCKING {
 }
 
 /// Spreads the upper 48 bits of a hash over all 64. Shards and tables pick by the bits of the hash
-/// itself. Samples, ghosts and sketches pick by the bits of this result, and so pick independently.
+/// itself. Shadows and sketches pick by the bits of this result, and so pick independently.
 static inline uint64_t lrd_hash_mix(uint64_t hash48) LRD_NONBLOCKING {
   return lrd_hash_fold(hash48 ^ 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu);
 }

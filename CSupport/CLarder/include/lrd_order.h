@@ -65,13 +65,23 @@ static inline void lrd_order_clear(lrd_order *order) {
   order->hand = LRD_NIL;
 }
 
+/// Adds an entry to a size. (Most entries have no cost, and then half of the size is not touched.)
+LRD_INLINE void lrd_amount_add(lrd_amount *size, const lrd_entry *entry) {
+  size->count++;
+  if (LRD_UNLIKELY(lrd_entry_has_cost(entry))) size->cost += lrd_entry_cost(entry);
+}
+
+/// Takes it off again.
+LRD_INLINE void lrd_amount_subtract(lrd_amount *size, const lrd_entry *entry) {
+  size->count--;
+  if (LRD_UNLIKELY(lrd_entry_has_cost(entry))) size->cost -= lrd_entry_cost(entry);
+}
+
 /// Links the entry in slot `id` at the hot end of `list`, as one of a queue.
 LRD_INLINE void lrd_order_add_to(lrd_order *order, lrd_list *list, unsigned number, lrd_slots slots,
                                  lrd_entry *entry, uint32_t id) {
-  lrd_queue *queue = &order->queue[number];
   entry->queue = number;
-  queue->size.count++;
-  queue->size.cost += lrd_entry_cost(entry);
+  lrd_amount_add(&order->queue[number].size, entry);
   lrd_list_add_hottest(list, slots, entry, id);
 }
 
@@ -88,9 +98,7 @@ void lrd_order_add_after(lrd_order *order, unsigned number, lrd_slots slots, uin
 /// Takes an entry out of its queue and out of `list`; returns its slot id.
 LRD_INLINE uint32_t lrd_order_remove_from(lrd_order *order, lrd_list *list, lrd_slots slots,
                                           lrd_entry *entry) {
-  lrd_queue *queue = &order->queue[entry->queue];
-  queue->size.count--;
-  queue->size.cost -= lrd_entry_cost(entry);
+  lrd_amount_subtract(&order->queue[entry->queue].size, entry);
   return lrd_list_remove(list, slots, entry);
 }
 

@@ -80,7 +80,7 @@ void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry 
   if (!ghosts->buckets) return;
   bool by_cost = is_by_cost(order);
   set_life(ghosts, by_cost ? lrd_bound_percent(order->share.cost, percent) : entries);
-  lrd_ghosts_add(ghosts, lrd_entry_mixed_hash(entry), weight_of(order, entry));
+  lrd_ghosts_add(ghosts, lrd_entry_hash48_locked(entry), weight_of(order, entry));
   for (int i = by_cost ? sweeps_by_cost : 1; i; i--) sweep_bucket(ghosts);
 }
 
@@ -92,8 +92,7 @@ void lrd_ghosts_resize(const lrd_ghosts *ghosts, lrd_order *order, uint32_t perc
 }
 
 bool lrd_ghosts_take(lrd_ghosts *ghosts, const lrd_order *order, const lrd_entry *entry) {
-  uint64_t mixed = lrd_entry_mixed_hash(entry);
-  if (!lrd_ghosts_recall(ghosts, mixed, ghosts->life)) return false;
+  if (!lrd_ghosts_recall(ghosts, lrd_entry_hash48_locked(entry), ghosts->life)) return false;
   uint64_t weight = weight_of(order, entry);
   ghosts->filled -= weight < ghosts->filled ? weight : ghosts->filled;
   return true;

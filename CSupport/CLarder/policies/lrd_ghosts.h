@@ -9,6 +9,9 @@
  * 1994) and ARC (Megiddo, Modha, FAST 2003). The table is the one that the paper on S3-FIFO
  * proposes (Yang et al., SOSP 2023).
  *
+ * BITS. The bucket of a key is chosen by the highest bits of its hash, and the fingerprint is the
+ * bits 24 to 35. Shards are chosen by lower bits, so those of one shard have all fingerprints.
+ *
  * ORDER. The newest ghost of a bucket comes first, and a new one shifts the others by a slot. The
  * oldest of a full bucket falls off. Empty slots come last.
  *
@@ -47,6 +50,7 @@ enum {
   LRD_GHOSTS_EPOCHS = 16, // after which the number of an epoch is used again
   LRD_GHOSTS_MARK_SHIFT = 4,
   LRD_GHOSTS_MARK_MASK = 0xfff,
+  LRD_GHOSTS_MARK_FROM = 24, // the lowest bit of a hash that a fingerprint has
 };
 
 typedef struct lrd_ghosts {
@@ -74,14 +78,14 @@ void lrd_ghosts_open(lrd_ghosts *ghosts, uint16_t *_Nullable slots, uint32_t buc
                      uint64_t granule);
 
 /// The bucket of a key. There must be buckets.
-static inline uint16_t *lrd_ghosts_bucket(const lrd_ghosts *ghosts, uint64_t mixed) {
-  uint64_t bucket = (mixed >> 32) * ghosts->buckets >> 32;
+static inline uint16_t *lrd_ghosts_bucket(const lrd_ghosts *ghosts, uint64_t hash) {
+  uint64_t bucket = (hash >> 32) * ghosts->buckets >> 32;
   return &ghosts->slots[bucket * LRD_GHOSTS_BUCKET];
 }
 
 /// Begins to load what the next call for this key will read.
-static inline void lrd_ghosts_prefetch(const lrd_ghosts *ghosts, uint64_t mixed) {
-  if (ghosts->buckets) LRD_PREFETCH(lrd_ghosts_bucket(ghosts, mixed));
+static inline void lrd_ghosts_prefetch(const lrd_ghosts *ghosts, uint64_t hash) {
+  if (ghosts->buckets) LRD_PREFETCH(lrd_ghosts_bucket(ghosts, hash));
 }
 
 /// The slots of a bucket side by side: the processor handles all eight at once.
@@ -101,8 +105,8 @@ LRD_INLINE lrd_ghosts_slots lrd_ghosts_all(uint32_t value) {
 }
 
 /// The fingerprint, shifted to where a slot has it. Never 0.
-LRD_INLINE uint16_t lrd_ghosts_mark(uint64_t mixed) {
-  uint16_t mark = mixed & LRD_GHOSTS_MARK_MASK;
+LRD_INLINE uint16_t lrd_ghosts_mark(uint64_t hash) {
+  uint16_t mark = hash >> LRD_GHOSTS_MARK_FROM & LRD_GHOSTS_MARK_MASK;
   return (uint16_t)((mark ? mark : 1) << LRD_GHOSTS_MARK_SHIFT);
 }
 
@@ -116,14 +120,14 @@ LRD_INLINE lrd_ghosts_slots lrd_ghosts_living(const lrd_ghosts *ghosts, lrd_ghos
 /// Begins the next epoch.
 void lrd_ghosts_end_epoch(lrd_ghosts *ghosts);
 
-/// Remembers an evicted key, given by its mixed hash: its ghost comes first in its bucket.
-LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t mixed, uint64_t weight) {
+/// Remembers an evicted key, given by its hash: its ghost comes first in its bucket.
+LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t hash, uint64_t weight) {
   if (!ghosts->buckets) return;
   ghosts->filled += weight;
   if (LRD_UNLIKELY(ghosts->filled > ghosts->granule)) lrd_ghosts_end_epoch(ghosts);
-  uint16_t *bucket = lrd_ghosts_bucket(ghosts, mixed);
+  uint16_t *bucket = lrd_ghosts_bucket(ghosts, hash);
   lrd_ghosts_slots slots = lrd_ghosts_living(ghosts, lrd_ghosts_load(bucket));
-  lrd_ghosts_slots first = lrd_ghosts_all(lrd_ghosts_mark(mixed) | ghosts->epoch);
+  lrd_ghosts_slots first = lrd_ghosts_all(lrd_ghosts_mark(hash) | ghosts->epoch);
   slots = __builtin_shufflevector(first, slots, 0, 8, 9, 10, 11, 12, 13, 14);
   memcpy(bucket, &slots, sizeof slots);
 }
@@ -132,10 +136,10 @@ LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t mixed, uint64_t weig
 bool lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark, uint32_t life);
 
 /// Takes out the ghost of a missed key. True when it was at most `life` epochs old.
-LRD_INLINE bool lrd_ghosts_recall(const lrd_ghosts *ghosts, uint64_t mixed, uint32_t life) {
+LRD_INLINE bool lrd_ghosts_recall(const lrd_ghosts *ghosts, uint64_t hash, uint32_t life) {
   if (!ghosts->buckets) return false;
-  uint16_t *bucket = lrd_ghosts_bucket(ghosts, mixed);
-  uint16_t mark = lrd_ghosts_mark(mixed);
+  uint16_t *bucket = lrd_ghosts_bucket(ghosts, hash);
+  uint16_t mark = lrd_ghosts_mark(hash);
   lrd_ghosts_slots marks =
       lrd_ghosts_load(bucket) & lrd_ghosts_all(LRD_GHOSTS_MARK_MASK << LRD_GHOSTS_MARK_SHIFT);
   lrd_ghosts_slots equal = (lrd_ghosts_slots)(marks == lrd_ghosts_all(mark));

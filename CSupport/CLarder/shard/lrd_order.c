@@ -5,8 +5,7 @@ void lrd_order_add_after(lrd_order *order, unsigned number, lrd_slots slots, uin
                          lrd_entry *entry, uint32_t id) {
   lrd_queue *queue = &order->queue[number];
   entry->queue = number;
-  queue->size.count++;
-  queue->size.cost += lrd_entry_cost(entry);
+  lrd_amount_add(&queue->size, entry);
   lrd_list_add_after(&queue->list, slots, colder, entry, id);
 }
 

@@ -51,32 +51,27 @@ LRD_INLINE uint32_t lrd_parted_remove(lrd_order *order, lrd_slots slots, lrd_ent
   return id;
 }
 
-/// Takes the coldest entry of the small or the main queue, in slot `id`, out.
-LRD_INLINE void lrd_parted_remove_coldest(lrd_order *order, lrd_slots slots, lrd_entry *entry,
-                                          uint32_t id) {
-  lrd_queue *queue = &order->queue[entry->queue];
-  queue->size.count--;
-  queue->size.cost -= lrd_entry_cost(entry);
-  lrd_list_remove_coldest(lrd_parted_list(order, entry->queue), slots, entry);
+/// Takes the coldest entry of the small or the main queue, in slot `id`, out. `number`: its queue,
+/// or OLD for either half.
+LRD_INLINE void lrd_parted_remove_coldest(lrd_order *order, unsigned number, lrd_slots slots,
+                                          lrd_entry *entry, uint32_t id) {
+  lrd_amount_subtract(&order->queue[entry->queue].size, entry);
+  lrd_list_remove_coldest(lrd_parted_list(order, number), slots, entry);
   lrd_parted_leave(order, entry, id);
 }
 
 /// Moves such an entry to the hot end of the main queue.
-LRD_INLINE void lrd_parted_promote(lrd_order *order, lrd_slots slots, lrd_entry *entry,
-                                   uint32_t id) {
-  lrd_parted_remove_coldest(order, slots, entry, id);
+LRD_INLINE void lrd_parted_promote(lrd_order *order, unsigned number, lrd_slots slots,
+                                   lrd_entry *entry, uint32_t id) {
+  lrd_parted_remove_coldest(order, number, slots, entry, id);
   lrd_order_add_to(order, lrd_parted_list(order, MAIN), MAIN, slots, entry, id);
 }
 
 /// Makes the oldest young entry, which is at the hand, an old one.
 LRD_INLINE void lrd_parted_age(lrd_order *order, lrd_entry *entry) {
-  uint64_t cost = lrd_entry_cost(entry);
-  lrd_amount *young = &order->queue[YOUNG].size, *old = &order->queue[OLD].size;
+  lrd_amount_subtract(&order->queue[YOUNG].size, entry);
+  lrd_amount_add(&order->queue[OLD].size, entry);
   entry->queue = OLD;
-  young->count--;
-  young->cost -= cost;
-  old->count++;
-  old->cost += cost;
   order->hand = entry->prev;
 }
 

@@ -29,8 +29,7 @@ void lrd_adaptive_replace_sample(lrd_order *order, uint32_t old_id, uint32_t id,
 void lrd_adaptive_check_samples(const lrd_order *order, lrd_pool *pool);
 
 /// True when the advisor hears of this key.
-static inline bool lrd_adaptive_is_sampled(const lrd_order *order, uint64_t hash48) {
-  const lrd_adaptive *state = order->state;
+static inline bool lrd_adaptive_is_sampled(const lrd_adaptive *state, uint64_t hash48) {
   return (uint32_t)(hash48 >> 32) < state->threshold;
 }
 
@@ -45,7 +44,7 @@ void lrd_adaptive_hear_hits(lrd_order *order, const lrd_entry *entry, uint32_t i
 /// Leaves an entry, which counts `hits`, with a count of `left`.
 LRD_INLINE void lrd_adaptive_leave(lrd_order *order, lrd_entry *entry, uint32_t id, uint32_t hits,
                                    uint32_t left) {
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry)))) {
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry)))) {
     lrd_adaptive_hear_hits(order, entry, id, hits, left);
   }
   lrd_entry_set_bits(entry, (uint8_t)left);

@@ -39,6 +39,6 @@ void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
       return;
     }
     order->steps++;
-    lrd_parted_promote(order, slots, entry, id);
+    lrd_parted_promote(order, OLD, slots, entry, id);
   }
 }

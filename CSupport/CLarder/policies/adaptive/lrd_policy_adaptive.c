@@ -21,8 +21,9 @@
 #include "lrd_adaptive_sampling.h"
 #include "lrd_adaptive_targets.h"
 
-/// The evictions that are remembered until insertions have taken their room.
-enum { evicted_most = 16 };
+/// The insertions after an eviction for which the shard counts as full. Evictions may come several
+/// at once, before the insertions that need them.
+enum { full_after_eviction = 16 };
 
 /// A shard whose cost lacks at most this part of its share is full: what it evicted last may have
 /// cost more than what took its place.
@@ -48,7 +49,7 @@ static void adaptive_open(lrd_order *order) {
   state->probe_count = 0;
   state->planned = 0;
   state->rest = 0;
-  state->evicted = 0;
+  state->full_for = 0;
   state->advised = LRD_EXPERTS;
 }
 
@@ -61,22 +62,21 @@ static void adaptive_resize(lrd_order *order) {
   lrd_adaptive_resize(order);
 }
 
-/// True when the insertion needs no eviction because the cache still fills up. Evictions may come
-/// several at once, before the insertions that need them.
+/// True when the insertion needs no eviction because the cache still fills up.
 static bool is_filling(const lrd_order *order) {
   const lrd_adaptive *state = order->state;
   uint64_t full = order->share.cost;
-  return !state->evicted &&
+  return !state->full_for &&
          (full == LRD_UNBOUNDED || lrd_order_size(order).cost < full - full / cost_gap);
 }
 
 /// True when a new entry begins in the main queue. While the cache fills up, entries beyond the small
 /// queue's share do. The main queue would otherwise start out empty, and the small one be the whole
 /// cache.
-LRD_INLINE bool is_for_main(lrd_order *order, uint64_t mixed) {
+LRD_INLINE bool is_for_main(lrd_order *order, uint64_t hash48) {
   const lrd_adaptive *state = order->state;
   const lrd_expert *expert = state->expert;
-  bool proven = lrd_ghosts_recall(&state->ghosts, mixed, expert->life);
+  bool proven = lrd_ghosts_recall(&state->ghosts, hash48, expert->life);
   // Where nobody loads what he missed, a key stored again proves nothing.
   if (LRD_UNLIKELY(proven) && lrd_advisor_hears_loads(order->shared)) return true;
   if (expert->clock) return true;
@@ -88,24 +88,24 @@ static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool 
   lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
   if (LRD_UNLIKELY(!state->rest--)) lrd_adaptive_upkeep(order, slots);
-  uint64_t hash48 = lrd_entry_hash48_locked(entry), mixed = lrd_hash_mix(hash48);
-  if (is_for_main(order, mixed)) {
+  uint64_t hash48 = lrd_entry_hash48_locked(entry);
+  if (is_for_main(order, hash48)) {
     lrd_order_add(order, MAIN, slots, entry, id);
   } else {
     lrd_parted_add_young(order, slots, entry, id);
   }
   age(order, slots);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
     lrd_samples_add(&state->samples, id);
-    lrd_adaptive_hear(order, mixed, LRD_HEARD_STORE, 0);
+    lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_STORE, 0);
   }
-  if (state->evicted) state->evicted--;
+  if (state->full_for) state->full_for--;
 }
 
 /// Notes that an entry is being evicted.
 LRD_INLINE void note_eviction(lrd_adaptive *state, const lrd_entry *entry, uint64_t hash48) {
-  if (state->evicted < evicted_most) state->evicted++;
-  if (entry->queue != MAIN) lrd_ghosts_add(&state->ghosts, lrd_hash_mix(hash48), 1);
+  state->full_for = full_after_eviction;
+  if (entry->queue != MAIN) lrd_ghosts_add(&state->ghosts, hash48, 1);
 }
 
 static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
@@ -122,7 +122,7 @@ static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
   uint64_t hash48 = lrd_entry_hash48_locked(entry);
   if (evicted) note_eviction(state, entry, hash48);
   uint32_t id = lrd_parted_remove(order, lrd_pool_slots(pool), entry);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
     lrd_samples_remove(&state->samples, id);
     if (!evicted) lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_REMOVAL, 0);
   }
@@ -130,14 +130,14 @@ static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
 }
 
 static void adaptive_missed(lrd_order *order, uint64_t hash48) {
-  if (!lrd_adaptive_is_sampled(order, hash48)) return;
+  if (!lrd_adaptive_is_sampled(order->state, hash48)) return;
   lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_MISS, 0);
 }
 
 static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                                  uint32_t id) {
   uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry)))) {
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry)))) {
     lrd_adaptive_replace_sample(order, old_id, id, 1);
     lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
   }
@@ -147,47 +147,51 @@ static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *ol
 static uint32_t adaptive_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                               uint32_t id) {
   uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
-  if (lrd_adaptive_is_sampled(order, lrd_entry_hash48_locked(entry))) {
+  if (lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry))) {
     lrd_adaptive_replace_sample(order, old_id, id, 0);
   }
   return old_id;
 }
 
-/// OLD or MAIN: the list to take the next victim from. It is empty only when both are.
-static int losing_queue(const lrd_order *order) {
-  bool main = order->queue[MAIN].list.tail != LRD_NIL;
-  bool small = lrd_parted_tail(order) != LRD_NIL;
-  return small && (!main || lrd_adaptive_small_is_full(order)) ? OLD : MAIN;
-}
-
 static void adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
   const lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
-  lrd_ghosts_prefetch(&state->ghosts, lrd_hash_mix(hash48));
+  lrd_ghosts_prefetch(&state->ghosts, hash48);
   lrd_order_prefetch(slots, lrd_parted_tail(order));
   if (order->hand != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, order->hand));
+}
+
+/// Lets the coldest entry of list `number` stay, where its hits allow that: it moves to the hot end
+/// of the main queue. False if it is to be evicted. `last`: it may not stay.
+LRD_INLINE bool spare(lrd_order *order, int number, lrd_slots slots, lrd_entry *entry, uint32_t id,
+                      bool last) {
+  const lrd_adaptive *state = order->state;
+  uint32_t hits = lrd_entry_bits(entry);
+  // Most victims were not hit, and nobody hears of them.
+  if (!hits) return false;
+  bool stays = !last && (number == MAIN || lrd_expert_promotes(entry->queue == YOUNG, hits));
+  bool rounds = stays && number == MAIN;
+  uint32_t kept = rounds ? lrd_expert_round(state->expert, lrd_credit(hits)) : 0;
+  lrd_adaptive_leave(order, entry, id, hits, kept);
+  if (stays) lrd_parted_promote(order, number, slots, entry, id);
+  return stays;
 }
 
 /// The entry to evict next: `*victim`, in the slot of the id returned; LRD_NIL when there is none.
 LRD_INLINE uint32_t choose(lrd_order *order, lrd_slots slots, lrd_entry **victim) {
   const lrd_adaptive *state = order->state;
-  const lrd_expert *expert = state->expert;
   if (LRD_UNLIKELY(state->settles)) lrd_adaptive_settle(order, slots);
   for (int left = LRD_VICTIM_STEPS - LRD_AGEING_MOST;; left--) {
-    int number = losing_queue(order);
-    uint32_t id = order->queue[number].list.tail;
+    uint32_t id = lrd_parted_tail(order), main = order->queue[MAIN].list.tail;
+    bool small = id != LRD_NIL && (lrd_adaptive_small_is_full(order) || main == LRD_NIL);
+    if (!small) id = main;
     if (id == LRD_NIL) return LRD_NIL;
     lrd_entry *entry = *victim = lrd_slots_entry(slots, id);
     order->steps++;
-    uint32_t hits = lrd_entry_bits(entry);
-    // Most victims were not hit, and nobody hears of them.
-    if (LRD_LIKELY(!hits)) return id;
-    bool stays = left > 1 && (number == MAIN || lrd_expert_promotes(entry->queue == YOUNG, hits));
-    bool rounds = stays && number == MAIN;
-    uint32_t kept = rounds ? lrd_expert_round(expert, lrd_credit(hits)) : 0;
-    lrd_adaptive_leave(order, entry, id, hits, kept);
-    if (!stays) return id;
-    lrd_parted_promote(order, slots, entry, id);
+    // Written twice, so that the compiler knows the queue in each.
+    bool spared = small ? spare(order, OLD, slots, entry, id, left == 1)
+                        : spare(order, MAIN, slots, entry, id, left == 1);
+    if (!spared) return id;
   }
 }
 
@@ -204,8 +208,8 @@ static uint32_t adaptive_take(lrd_order *order, lrd_pool *pool) {
   if (id == LRD_NIL) return LRD_NIL;
   uint64_t hash48 = lrd_entry_hash48_locked(victim);
   note_eviction(state, victim, hash48);
-  lrd_parted_remove_coldest(order, slots, victim, id);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order, hash48))) {
+  lrd_parted_remove_coldest(order, victim->queue, slots, victim, id);
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
     lrd_samples_remove(&state->samples, id);
   }
   return id;

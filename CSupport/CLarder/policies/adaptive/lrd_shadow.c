@@ -82,7 +82,7 @@ static uint32_t key_of(uint64_t mixed) {
 }
 
 static uint64_t mixed_of(uint32_t key) {
-  return (uint64_t)key << 36 | (key & LRD_GHOSTS_MARK_MASK);
+  return (uint64_t)key << 36 | (uint64_t)(key & LRD_GHOSTS_MARK_MASK) << LRD_GHOSTS_MARK_FROM;
 }
 
 static uint16_t *chain_of(const lrd_shadow *shadow, uint32_t key) {
