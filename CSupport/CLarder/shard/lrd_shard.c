@@ -21,7 +21,7 @@ bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared, lr
   shard->policy = policy;
   shard->pool = pool;
   shard->references = references;
-  shard->far = references->count ? 0 : LRD_FAR_ENTRIES / shards;
+  shard->far = LRD_FAR_ENTRIES / shards;
   LRD_STORE(&shard->root, &lrd_table_empty);
   lrd_order *order = &shard->order;
   lrd_order_clear(order);

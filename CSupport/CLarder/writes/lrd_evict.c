@@ -33,7 +33,7 @@ static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *s
 void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *victim) {
   if (victim->prev == LRD_NIL) return;
   const lrd_entry *next = lrd_pool_entry(shard->pool, victim->prev);
-  lrd_shard_prefetch(shard, lrd_entry_hash48_locked(next), cache->entry_references.count);
+  lrd_shard_prefetch(shard, lrd_entry_hash48_locked(next), 0); // its hints are left as they are
   lrd_entry_prefetch_references(next, &cache->entry_references);
 }
 
