@@ -75,7 +75,7 @@ extension Cache {
 
   /// Stores a value if `isWanted` says so of what is in its place; see `Storage`. `nil` if not.
   func store(
-    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: UInt64? = nil,
+    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime? = nil,
     outdates: Bool = true, loadTime: UInt64 = 0,
     if isWanted: (StoredEntry?, _ tookOut: Bool) -> Bool
   ) -> InsertionOutcome? {

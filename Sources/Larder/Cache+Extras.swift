@@ -14,9 +14,9 @@ extension Cache {
   /// The same, or `nil` if `isWanted` says under the shard's lock that the value is not wanted.
   /// `givenLifetime`: one of the entry's own.
   func storeIfWanted(
-    _ value: consuming Value, _ key: Key, _ givenCost: Int?, lifetime givenLifetime: UInt64? = nil,
-    replaced: UnsafeMutablePointer<Value?>?, with extras: Extras<Key, Value>,
-    outdates: Bool = true, loadTime: UInt64 = 0,
+    _ value: consuming Value, _ key: Key, _ givenCost: Int?,
+    lifetime givenLifetime: OwnLifetime? = nil, replaced: UnsafeMutablePointer<Value?>?,
+    with extras: Extras<Key, Value>, outdates: Bool = true, loadTime: UInt64 = 0,
     _ isWanted: ((_ old: StoredEntry?, _ tookOut: Bool) -> Bool)? = nil
   ) -> InsertionOutcome? {
     let cost = givenCost ?? extras.cost?(key, value) ?? Int(lrd_cache_default_cost(core))
@@ -24,7 +24,7 @@ extension Cache {
     require(
       cost >= 0, "the cost function must not return a negative cost",
       file: extras.place.file, line: extras.place.line)
-    let lifetime = givenLifetime ?? extras.lifetime?(key, value)?.lifetime
+    let lifetime = givenLifetime ?? (extras.lifetime?(key, value)?.lifetime).map { .lasting($0) }
     let hash = hasher.hash(key)
     expireFirst(for: key, cost, with: extras)
     extras.watermarks?.willInsert(key, into: self, cost: cost)

@@ -16,8 +16,8 @@ extension Cache {
   ///   - defaultValue: The value to begin with if there is none.
   ///   - cost: The cost of the changed value. Must not be negative. If `nil`, the cost function is
   ///     asked; without one the entry keeps its cost, and a new entry gets the default cost. In the
-  ///     same way the value gets a lifetime: ``Options/lifetime`` is asked, or the entry keeps what
-  ///     is left of the one it was given.
+  ///     same way the value gets a lifetime: ``Options/lifetime`` is asked, or the entry keeps the
+  ///     deadline of the one it was given.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   ///   - body: Changes the value.

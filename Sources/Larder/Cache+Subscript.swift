@@ -13,28 +13,28 @@ extension Cache {
   ///
   /// **The cost** is what the cost function of the cache returns. Without one, a new value costs 1
   /// if the cache has a total cost limit, and 0 otherwise; a change in place keeps the cost that
-  /// the entry had. In the same way it keeps what is left of a lifetime that the entry was given.
+  /// the entry had. In the same way it keeps the deadline of an entry that was given a lifetime.
   ///
   /// Reading is ``value(forKey:)``. Assigning `nil` removes the entry.
   @inlinable
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }
-    set { assign(consume newValue, key, nil) }
+    set { assign(consume newValue, key, Kept()) }
     _modify {
-      var value = value(forKey: key)
-      let kept = value == nil ? nil : whatToKeep(of: key)
+      var value: Value?
+      let kept = findToChange(key, into: &value)
       defer { assign(value.take(), key, kept) }
       yield &value
     }
   }
 
   @inlinable
-  func assign(_ newValue: consuming Value?, _ key: Key, _ kept: Kept?) {
+  func assign(_ newValue: consuming Value?, _ key: Key, _ kept: Kept) {
     if let value = consume newValue {
-      if let lifetime = kept?.lifetime {
-        store(consume value, key, kept?.cost, lifetime: lifetime)
+      if let lifetime = kept.lifetime {
+        store(consume value, key, kept.cost, lifetime: lifetime)
       } else {
-        _ = store(consume value, key, kept?.cost, replaced: nil)
+        _ = store(consume value, key, kept.cost, replaced: nil)
       }
     } else {
       remove(key, into: nil)
@@ -50,31 +50,39 @@ extension Cache {
     set { fatalError() }
   }
 
-  /// What a change in place keeps of the entry: its cost, and a lifetime of its own, unless a
-  /// function decides.
+  /// What a change in place keeps of the entry: its cost, and the deadline of a lifetime of its
+  /// own, unless a function decides.
   @usableFromInline struct Kept {
     @usableFromInline var cost: Int?
-    @usableFromInline var lifetime: UInt64?
+    @usableFromInline var lifetime: OwnLifetime?
+
+    @usableFromInline init() {}
   }
 
   /// What a change of this entry keeps. The shard's lock is held.
   func whatToKeep(of entry: StoredEntry) -> Kept {
     var kept = Kept()
     if extras?.cost == nil { kept.cost = Int(clamping: lrd_entry_cost(entry)) }
-    var lifetime: UInt64 = 0
-    if extras?.lifetime == nil, lrd_entry_own_lifetime_locked(core, entry, &lifetime) {
-      kept.lifetime = lifetime
+    var deadline: UInt64 = 0
+    if extras?.lifetime == nil, lrd_entry_own_deadline_locked(core, entry, &deadline) {
+      kept.lifetime = .until(deadline)
     }
     return kept
   }
 
-  /// What a change in place by the subscript keeps.
+  /// The value of a key and what a change of it keeps, from one entry at one moment. Two lookups
+  /// could find a value and then no entry: what had expired would be stored without its deadline.
   @usableFromInline @inline(never)
-  func whatToKeep(of key: Key) -> Kept {
+  func findToChange(_ key: Key, into value: inout Value?) -> Kept {
     let hash = hasher.hash(key)
+    let lane = lrd_lane_attach(core)
     let shard = lrd_cache_shard(core, hash)
-    lrd_shard_enter(core, nil, shard)
+    lrd_shard_enter(core, lane, shard)
     defer { lrd_shard_leave(core, shard) }
-    return findLivingLocked(key, hash, shard).map { whatToKeep(of: $0) } ?? Kept()
+    let entry = findLivingLocked(key, hash, shard)
+    lrd_note_locked(core, lane, shard, entry, hash)
+    guard let entry else { return Kept() }
+    value = entry.value(of: Layout.self).pointee
+    return whatToKeep(of: entry)
   }
 }

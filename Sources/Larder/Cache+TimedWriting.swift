@@ -35,7 +35,7 @@ extension Cache {
       refuse(consume value)
       return .outOfMemory
     }
-    return store(consume value, key, cost, lifetime: lifetime.lifetime)
+    return store(consume value, key, cost, lifetime: .lasting(lifetime.lifetime))
   }
 
   /// Sees to it that entries can expire, by their last use as well if `byUse`, those that are
@@ -66,7 +66,7 @@ extension Cache {
   /// Stores an entry with a lifetime of its own.
   @inlinable @discardableResult
   func store(
-    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: UInt64
+    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime
   ) -> InsertionOutcome {
     if let extras { return store(consume value, key, cost, lifetime: lifetime, with: extras) }
     return storeTimed(consume value, key, cost, lifetime, replaced: nil, with: nil)
@@ -75,7 +75,7 @@ extension Cache {
   /// ``storePlainly(_:_:_:replaced:with:)`` of an entry with a lifetime of its own.
   @inlinable @inline(never)
   func storeTimed(
-    _ value: consuming Value, _ key: Key, _ cost: Int?, _ lifetime: UInt64,
+    _ value: consuming Value, _ key: Key, _ cost: Int?, _ lifetime: OwnLifetime,
     replaced: UnsafeMutablePointer<Value?>?, with storage: UnsafeMutablePointer<Storage>?
   ) -> InsertionOutcome {
     let hash = hasher.hash(key)
@@ -89,7 +89,10 @@ extension Cache {
     }
     entry.key(of: Layout.self).initialize(to: key)
     entry.value(of: Layout.self).initialize(to: consume value)
-    lrd_entry_describe_timed(entry, hash, cost, lifetime)
+    switch lifetime {
+    case .lasting(let nanoseconds): lrd_entry_describe_timed(entry, hash, cost, nanoseconds)
+    case .until(let deadline): lrd_entry_describe_until(entry, hash, cost, deadline)
+    }
     lrd_insertion_begin(core, lane, shard, hash)
     return storeSlowly(entry, key, hash, shard, lane, replaced: replaced, with: storage)
   }
@@ -97,7 +100,7 @@ extension Cache {
   /// ``store(_:_:_:lifetime:)`` for caches with optional features.
   @usableFromInline @inline(never)
   func store(
-    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: UInt64,
+    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime,
     with extras: Extras<Key, Value>
   ) -> InsertionOutcome {
     storeIfWanted(

@@ -86,6 +86,14 @@ extension Expiration {
   }
 }
 
+/// The lifetime of an entry that does not go by that of its cache.
+@usableFromInline enum OwnLifetime {
+  /// So many nanoseconds from its publication on.
+  case lasting(UInt64)
+  /// Up to a deadline of the core, that of the entry whose place it takes.
+  case until(UInt64)
+}
+
 extension Duration {
   /// A hundred years. What is longer never ends.
   private static let longest = Duration.seconds(3_155_760_000)

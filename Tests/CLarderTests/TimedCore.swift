@@ -74,9 +74,9 @@ struct TimedCore {
   func leftOfOwn(_ entry: Entry) -> Double? {
     lrd_shard_enter(cache, nil, shard)
     defer { lrd_shard_leave(cache, shard) }
-    var left: UInt64 = 0
-    guard lrd_entry_own_lifetime_locked(cache, entry, &left) else { return nil }
-    return Double(left) / Double(Self.second)
+    var deadline: UInt64 = 0
+    guard lrd_entry_own_deadline_locked(cache, entry, &deadline) else { return nil }
+    return Double(deadline << LRD_TICK_SHIFT - lrd_cache_now(cache)) / Double(Self.second)
   }
 
   func setLifetime(_ entry: Entry, seconds: UInt64) {

@@ -65,6 +65,7 @@ typedef struct lrd_idle {
 enum lrd_lifetime_kind {
   LRD_LIFETIME_OF_RULE, // nothing
   LRD_LIFETIME_OWN,     // ticks from its publication
+  LRD_LIFETIME_UNTIL,   // the tick of its deadline
   LRD_LIFETIME_KEPT,    // `word` and `hard` are those of another entry
 };
 
@@ -101,6 +102,7 @@ static inline bool lrd_timer_is_over(const lrd_entry *entry, uint64_t limit) {
 uint64_t lrd_ticks_of(uint64_t nanoseconds);
 
 /// Says that an entry, described but for its time, goes by such a lifetime. It has room for it.
+/// `ticks`: what `word` has of it.
 void lrd_entry_time_open(lrd_entry *entry, enum lrd_lifetime_kind kind, uint64_t ticks);
 
 /// Moves the cost of an entry that was described without a time to where it lies beside one.

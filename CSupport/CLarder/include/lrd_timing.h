@@ -3,10 +3,10 @@
  * them. Times are nanoseconds; 0 is "at once", LRD_NEVER and more than a hundred years "never".
  *
  *   entry = lrd_slot_take_timed()       instead of lrd_slot_take(), for a lifetime of its own
- *   lrd_entry_describe_timed()          instead of lrd_entry_describe()
+ *   lrd_entry_describe_timed()          instead of lrd_entry_describe(), or …_until()
  *   lrd_insertion_begin(), lrd_insertion_finish()
  *
- * A lifetime begins when its entry is published. An entry that was described without one gets that
+ * A lifetime begins when its entry is published; a deadline stays where it is. An entry that was described without one gets that
  * of the cache then, if entries of the cache can expire. A cache that was made without lifetimes
  * needs lrd_cache_retrofit() before it is given the first one. */
 #pragma once
@@ -22,6 +22,9 @@ lrd_entry *_Nullable lrd_slot_take_timed(lrd_cache *cache, lrd_lane *_Nullable l
 
 /// lrd_entry_describe() of an entry that is to live for `lifetime`.
 void lrd_entry_describe_timed(lrd_entry *entry, uint64_t hash, uint64_t cost, uint64_t lifetime);
+
+/// The same of one that is to live until a deadline: that of lrd_entry_own_deadline_locked().
+void lrd_entry_describe_until(lrd_entry *entry, uint64_t hash, uint64_t cost, uint64_t deadline);
 
 /// Describes an entry, in a slot with more room, as the one that was UNFIT (lrd_insertion.h).
 void lrd_entry_describe_again(lrd_entry *moved, const lrd_entry *entry, uint64_t hash);
@@ -59,12 +62,13 @@ static inline uint64_t lrd_cache_now(const lrd_cache *cache) {
 /// What is left of an entry's lifetime if nobody uses it; LRD_NEVER if it does not end.
 uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry);
 
-/// How long ago the entry was written.
+/// How long ago the entry was written, at least: up to a tick (lrd_clock.h) longer. Also longer or
+/// shorter by a fiftieth of a lifetime of its own.
 uint64_t lrd_entry_age_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry)
     LRD_REQUIRES(shard->lock);
 
-/// True when the entry was given a lifetime of its own; `*lifetime` is what is left of it.
-bool lrd_entry_own_lifetime_locked(lrd_cache *cache, const lrd_entry *entry, uint64_t *lifetime);
+/// True when the entry was given a lifetime of its own; `*deadline` is the tick at which it ends.
+bool lrd_entry_own_deadline_locked(lrd_cache *cache, const lrd_entry *entry, uint64_t *deadline);
 
 /// Gives a linked entry this lifetime, from now on; not 0. False if entries of this cache cannot
 /// expire. `*asks`: the caller asks for a visit once it has unlocked.

@@ -57,6 +57,8 @@ bool lrd_timer_refuses(const lrd_timer *timer, const lrd_entry *entry) {
     return !timer->rule.after_write;
   case LRD_LIFETIME_OWN:
     return !LRD_LOAD(&time->word);
+  case LRD_LIFETIME_UNTIL:
+    return LRD_LOAD(&time->word) <= lrd_timer_tick(timer);
   case LRD_LIFETIME_KEPT:
     return lrd_timer_is_over(entry, lrd_limit_at(lrd_timer_tick(timer)));
   }
@@ -100,12 +102,21 @@ void lrd_timer_add_plain(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uin
   set(timer, pool, entry, id, hard, timer->now);
 }
 
+/// The hard word of an entry, written at the last look, that lives for so many ticks.
+static uint64_t word_of_own(const lrd_timer *timer, uint64_t ticks) {
+  return lrd_word_make(timer->now, ticks, lrd_life_encode(ticks), timer->rule.parity);
+}
+
 void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   const lrd_time *time = lrd_entry_time(entry);
   uint64_t word = LRD_LOAD(&time->word), hard;
   switch ((enum lrd_lifetime_kind)time->later) {
   case LRD_LIFETIME_OWN:
-    hard = lrd_word_make(timer->now, word, lrd_life_encode(word), timer->rule.parity);
+    hard = word_of_own(timer, word);
+    break;
+  case LRD_LIFETIME_UNTIL:
+    // One that ends in this tick is over in the next, so it is never found.
+    hard = word_of_own(timer, word > timer->now ? word - timer->now : 0);
     break;
   case LRD_LIFETIME_KEPT:
     hard = lrd_entry_hard(pool, entry, word);

@@ -21,6 +21,11 @@ void lrd_entry_describe_timed(lrd_entry *entry, uint64_t hash, uint64_t cost, ui
   lrd_entry_time_open(entry, LRD_LIFETIME_OWN, lrd_ticks_of(lifetime));
 }
 
+void lrd_entry_describe_until(lrd_entry *entry, uint64_t hash, uint64_t cost, uint64_t deadline) {
+  describe(entry, hash, cost);
+  lrd_entry_time_open(entry, LRD_LIFETIME_UNTIL, deadline);
+}
+
 void lrd_entry_describe_again(lrd_entry *moved, const lrd_entry *entry, uint64_t hash) {
   uint64_t cost = lrd_entry_cost(entry);
   if (!(entry->fields & LRD_IS_TIMED)) {
@@ -80,15 +85,16 @@ uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry) {
 
 uint64_t lrd_entry_age_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry) {
   if (!(entry->fields & LRD_IS_TIMED)) return 0;
-  uint64_t written = lrd_timer_written(shard->timer, &cache->pool, entry) << LRD_TICK_SHIFT;
+  // It was written before this tick ended.
+  uint64_t written = (lrd_timer_written(shard->timer, &cache->pool, entry) + 1) << LRD_TICK_SHIFT;
   uint64_t now = lrd_now(cache->clock);
   return now > written ? now - written : 0;
 }
 
-bool lrd_entry_own_lifetime_locked(lrd_cache *cache, const lrd_entry *entry, uint64_t *lifetime) {
+bool lrd_entry_own_deadline_locked(lrd_cache *cache, const lrd_entry *entry, uint64_t *deadline) {
   uint64_t hard = lrd_entry_timing(cache, entry).hard;
   if (!(entry->fields & LRD_IS_TIMED) || !lrd_word_life(hard)) return false;
-  *lifetime = until(cache, hard);
+  *deadline = lrd_word_is_endless(hard) ? LRD_FOREVER : lrd_word_deadline(hard);
   return true;
 }
 
