@@ -68,4 +68,21 @@ struct EvictionWaysTests {
       Self.cache(.adaptive, seed: seed, expert: expert, isObserved: false),
       Self.cache(.adaptive, seed: seed, expert: expert, isObserved: true), seed: seed)
   }
+
+  @Test("A writer leaves the short way only where the limbo has something for it to do")
+  func quietLimbo() {
+    let entry = UnsafeMutablePointer<lrd_entry>.allocate(capacity: 1)
+    defer { entry.deallocate() }
+    let bound = lrd_limbo_bound(100_000, 0)
+    func isQuiet(fresh: UInt64, somethingWaits: Bool = false) -> Bool {
+      var limbo = lrd_limbo()
+      limbo.fresh.count = UInt32(fresh)
+      limbo.waiting.head = somethingWaits ? entry : nil
+      return lrd_limbo_is_quiet_locked(&limbo, bound)
+    }
+    #expect(isQuiet(fresh: bound.count / 4 - 2))
+    #expect(!isQuiet(fresh: bound.count / 4 - 1), "it draws a ticket")
+    #expect(isQuiet(fresh: bound.count * 3 / 8 - 2, somethingWaits: true))
+    #expect(!isQuiet(fresh: bound.count * 3 / 8 - 1, somethingWaits: true), "it runs a fence")
+  }
 }

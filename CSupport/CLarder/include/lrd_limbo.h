@@ -121,7 +121,10 @@ static inline bool lrd_limbo_is_behind_locked(const lrd_limbo *limbo, lrd_amount
 /// True when a removed entry without a cost can be added to `fresh`, and nothing else is to be
 /// done.
 static inline bool lrd_limbo_is_quiet_locked(const lrd_limbo *limbo, lrd_amount bound) {
-  return limbo->fresh.count + 1 < bound.count / 4 && !limbo->tables &&
+  // While some wait, there is nothing to do before a fence is due, unless another thread has run
+  // one. To act on that a little later is good enough.
+  uint64_t acts = limbo->waiting.head ? bound.count / 8 * 3 : bound.count / 4;
+  return limbo->fresh.count + 1 < acts && !limbo->tables &&
          lrd_limbo_count_locked(limbo) < bound.count &&
          !(limbo->fresh.cost | limbo->waiting.cost | limbo->scanned.cost) &&
          !lrd_limbo_is_behind_locked(limbo, bound);
