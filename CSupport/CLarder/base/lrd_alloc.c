@@ -46,10 +46,20 @@ void *lrd_alloc(size_t bytes, size_t alignment) {
 #endif
 }
 
-void *lrd_alloc_zeroed(size_t bytes, size_t alignment) {
+void *lrd_alloc_piecemeal(size_t bytes, size_t alignment) {
   void *memory = lrd_alloc(bytes, alignment);
+  if (memory && is_extent(bytes, alignment)) lrd_extent_thin(memory, bytes);
+  return memory;
+}
+
+void *lrd_alloc_zeroed(size_t bytes, size_t alignment) {
+  void *memory = lrd_alloc_piecemeal(bytes, alignment);
   if (memory && !is_extent(bytes, alignment)) memset(memory, 0, bytes);
   return memory;
+}
+
+void lrd_alloc_at_once(void *memory, size_t bytes, size_t alignment) {
+  if (is_extent(bytes, alignment)) lrd_extent_thicken(memory, bytes);
 }
 
 void lrd_prefault(void *memory, size_t bytes) {

@@ -145,14 +145,21 @@ void *lrd_extent_map(size_t bytes) {
   if (aligned != start) munmap(start, (size_t)(aligned - start));
   size_t behind = (size_t)(start + length + huge_page - (aligned + length));
   if (behind) munmap(aligned + length, behind);
-#if defined(MADV_HUGEPAGE)
-  madvise(aligned, length, MADV_HUGEPAGE);
-#endif
+  lrd_extent_thicken(aligned, length);
   return aligned;
 }
 
 void lrd_extent_unmap(void *address, size_t bytes) {
   munmap(address, mapped_bytes(bytes));
+}
+
+void lrd_extent_thicken(void *address, size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  madvise(address, mapped_bytes(bytes), MADV_HUGEPAGE);
+#else
+  (void)address;
+  (void)bytes;
+#endif
 }
 
 void lrd_extent_thin(void *address, size_t bytes) {

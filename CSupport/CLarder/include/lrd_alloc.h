@@ -35,11 +35,18 @@
 /// `bytes` of memory aligned to `alignment` (a power of two), not cleared; NULL when there is none.
 void *_Nullable lrd_alloc(size_t bytes, size_t alignment);
 
+/// lrd_alloc() of memory that whoever writes to it first will wait for: the system provides it in
+/// small pages. The first touch of a huge one takes as long as thousands of insertions.
+void *_Nullable lrd_alloc_piecemeal(size_t bytes, size_t alignment);
+
 /// The same, cleared.
 void *_Nullable lrd_alloc_zeroed(size_t bytes, size_t alignment);
 
-/// Writes to every page of memory that lrd_alloc() has just returned. The system then provides the
-/// pages now, and later writes do not wait for it.
+/// Lets the system provide such memory in huge pages, before anybody has written to it.
+void lrd_alloc_at_once(void *memory, size_t bytes, size_t alignment);
+
+/// Writes to every page of memory that nobody has used yet. The system then provides the pages now,
+/// and later writes do not wait for it.
 void lrd_prefault(void *memory, size_t bytes);
 
 /// Frees what lrd_alloc() returned for the same size and alignment.

@@ -49,6 +49,11 @@ static inline bool lrd_lock_is_held(lrd_lock *lock) {
   return LRD_LOAD(&lock->word) & LRD_LOCKED;
 }
 
+/// True when a thread may be asleep, waiting for the lock. The caller holds it.
+static inline bool lrd_lock_is_awaited(lrd_lock *lock) {
+  return LRD_LOAD(&lock->word) & LRD_PARKED;
+}
+
 /// lrd_lock_try() that marks the lock on failure: the holder is told when it releases the lock.
 static inline bool lrd_lock_try_or_mark(lrd_lock *lock)
     LRD_TRY_ACQUIRE(true, lock) LRD_UNCHECKED_LOCKS {

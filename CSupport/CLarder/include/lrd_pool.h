@@ -6,9 +6,10 @@
  *                                                    known how many slots are expected, the last
  *                                                    page has room for those alone
  *
- * Slots have one size, so they pack exactly and links cost four bytes. Pages of 2 MiB are huge-page
- * extents. Pages whose slots are all free are freed, except one, and those that entries will move to
- * (lrd_vacancy.h); that one too if there is a reserve page. Threads take and give many slots at a time.
+ * Slots have one size, so they pack exactly and links cost four bytes. Pages of 2 MiB are extents,
+ * of a huge page each if they were made in advance. Pages whose slots are all free are freed, except
+ * one, and those that entries will move to (lrd_vacancy.h); that one too if there is a reserve page.
+ * Threads take and give many slots at a time.
  *
  * OPTIONAL FIELDS. In a costed pool each slot has room for a cost before the header, in a timed
  * pool for a deadline, and perhaps for a second one behind the value. In any other pool an entry
@@ -20,7 +21,7 @@
  * THE RESERVE PAGE. The system takes as long for the first touch of a huge page as for thousands of
  * insertions. When a pool with such a page begins to use another one, it therefore wants a
  * reserve page, which the background thread makes and touches. Writers that are faster than the
- * thread make their page themselves.
+ * thread make their page themselves, without huge pages.
  *
  * SPARSE POOLS. Entries that leave at random leave pages that are nearly empty, and none that is.
  * When more than half of all slots are free, and that is worth it, `sparse` says so. Entries are

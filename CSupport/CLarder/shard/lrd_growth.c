@@ -30,7 +30,8 @@ static void *make(const lrd_supply *supply, const lrd_references *references) {
   // A table that can have no more overflow buckets wants none.
   if (!supply->size) return NULL;
   bool cleared = supply->wanted == LRD_SUPPLY_HISTORY;
-  return (cleared ? lrd_alloc_zeroed : lrd_alloc)(supply->size, alignment_of(supply->wanted));
+  return (cleared ? lrd_alloc_zeroed : lrd_alloc_piecemeal)(supply->size,
+                                                            alignment_of(supply->wanted));
 }
 
 bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references) {

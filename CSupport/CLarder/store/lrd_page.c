@@ -42,7 +42,7 @@ static size_t next_bytes(lrd_shape shape, uint32_t step, size_t mapped, uint64_t
 
 static lrd_page *create(lrd_shape shape, uint32_t step, size_t bytes, bool prefault) {
   size_t alignment = lrd_page_alignment(shape.alignment);
-  lrd_page *page = lrd_alloc(bytes, alignment);
+  lrd_page *page = (prefault ? lrd_alloc : lrd_alloc_piecemeal)(bytes, alignment);
   if (!page) return NULL;
   if (prefault) lrd_prefault(page, bytes);
   memset(page, 0, sizeof *page);

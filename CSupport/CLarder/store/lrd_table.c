@@ -16,7 +16,7 @@ lrd_table *lrd_table_create(uint64_t buckets, const lrd_references *references) 
   if (overflow > (1u << 26)) overflow = 1u << 26;
   size_t hints = sizeof(lrd_table) + (size_t)(buckets + overflow) * sizeof(lrd_bucket);
   size_t bytes = hints + (size_t)buckets * references->count * sizeof(lrd_hints);
-  lrd_table *table = lrd_alloc(bytes, _Alignof(lrd_table));
+  lrd_table *table = lrd_alloc_piecemeal(bytes, _Alignof(lrd_table));
   if (!table) return NULL;
   memset(table, 0, sizeof *table);
   table->buckets = buckets;
@@ -31,6 +31,8 @@ lrd_table *lrd_table_create(uint64_t buckets, const lrd_references *references) 
 void lrd_table_prefault(lrd_table *table, void (*between)(void *context), void *context) {
   enum { piece = 2 << 20 };
   char *end = (char *)table + table->bytes;
+  // But for the first one, whose header has been written.
+  lrd_alloc_at_once(table, table->bytes, _Alignof(lrd_table));
   for (char *start = (char *)table->bucket; start < end; start += piece) {
     lrd_prefault(start, end - start < piece ? (size_t)(end - start) : piece);
     between(context);
