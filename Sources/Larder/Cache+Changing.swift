@@ -20,9 +20,10 @@ extension Cache {
   }
 
   /// Lets `body` change the value of a key, as often as it takes until nobody interferes. The
-  /// outcome is `nil` if no value is left.
+  /// outcome is `nil` if no value is left. `removes`: to leave none where there was none is a
+  /// removal, too, which loads under way must not undo.
   func change<Result, Failure: Error>(
-    _ key: Key, cost: (Value) -> Int?, _ body: (inout Value?) throws(Failure) -> Result
+    _ key: Key, cost: (Value) -> Int?, removes: Bool = false, _ body: (inout Value?) throws(Failure) -> Result
   ) throws(Failure) -> (result: Result, outcome: InsertionOutcome?) {
     while true {
       var found = find(key)
@@ -37,8 +38,7 @@ extension Cache {
           old == nil && tookOut || isStill(found, old)
         }
         if let outcome { return (result, outcome) }
-      } else if found.entry == nil || remove(found, key) {
-        // Nothing was there and nothing is to be: that was so when the key was looked up.
+      } else if (found.entry == nil && !removes) || remove(found, key) {
         return (result, nil)
       }
     }
@@ -97,7 +97,8 @@ extension Cache {
     }
   }
 
-  /// Removes the entry that was found, if it still is the key's. Returns whether it was.
+  /// Removes what was found, if it still is what the key has, and be it nothing. Returns whether it
+  /// was.
   private func remove(_ found: Found, _ key: Key) -> Bool {
     _ = extras?.secondChance?.willWrite(key, found.hash)
     defer { extras?.secondChance?.didWrite(found.hash) }
@@ -105,9 +106,12 @@ extension Cache {
     let shard = lrd_cache_shard(core, found.hash)
     lrd_shard_enter(core, lane, shard)
     if lrd_shard_is_flying_locked(shard) { outdateLocked(key, found.hash, shard) }
-    guard let entry = findLocked(key, found.hash, shard), isStill(found, entry) else {
+    let entry =
+      found.entry == nil
+      ? findLivingLocked(key, found.hash, shard) : findLocked(key, found.hash, shard)
+    guard isStill(found, entry), let entry else {
       lrd_shard_leave(core, shard)
-      return false
+      return entry == nil && found.entry == nil
     }
     var garbage = lrd_garbage()
     lrd_removal_of_one(core, shard, &garbage, entry)

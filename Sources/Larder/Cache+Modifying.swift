@@ -84,7 +84,7 @@ extension Cache {
       require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
       return cost
     }
-    let (result, outcome) = try change(key, cost: given, body)
+    let (result, outcome) = try change(key, cost: given, removes: true, body)
     if outcome == nil { forgetExpired(key) }
     return result
   }

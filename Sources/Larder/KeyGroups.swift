@@ -115,7 +115,7 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
 
   private func overflow(in group: Group) -> Key? {
     let quota = quota(group)
-    require(quota >= 0, "a quota must not be negative", file: place.file, line: place.line)
+    require(quota >= 0, "quota must not be negative", file: place.file, line: place.line)
     if quota == 0 { return nil }
     let (key, garbage) = groups.withLock { groups in
       guard let index = groups.index(forKey: group) else { return (Key?.none, [Key?]()) }

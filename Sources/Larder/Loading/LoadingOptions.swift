@@ -130,8 +130,8 @@ public struct LoadingOptions: Sendable {
     check(loadLimit >= 0, "loadLimit must not be negative")
     if let absences { check(absences > .zero, "absences must be positive") }
     if let gathering {
-      check(gathering.most > 0, "most must be positive")
-      check(gathering.delay >= .zero, "delay must not be negative")
+      check(gathering.most > 0, "gathering.most must be positive")
+      check(gathering.delay >= .zero, "gathering.delay must not be negative")
     }
     if let refreshAfter { check(refreshAfter > .zero, "refreshAfter must be positive") }
     if let staleIfError { check(staleIfError >= .zero, "staleIfError must not be negative") }
@@ -140,9 +140,9 @@ public struct LoadingOptions: Sendable {
       check(earlyRefresh > 0 && earlyRefresh.isFinite, "earlyRefresh must be positive and finite")
     }
     guard let failures else { return }
-    check(failures.first > .zero, "a backoff must be positive")
-    check(failures.longest >= failures.first, "a backoff's longest must not be below its first")
-    check(failures.jitter >= 0 && failures.jitter <= 1, "jitter must be between 0 and 1")
+    check(failures.first > .zero, "failures.first must be positive")
+    check(failures.longest >= failures.first, "failures.longest must not be below failures.first")
+    check(failures.jitter >= 0 && failures.jitter <= 1, "failures.jitter must be between 0 and 1")
   }
 }
 

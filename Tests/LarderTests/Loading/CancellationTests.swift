@@ -58,6 +58,35 @@ struct CancellationTests {
     cache.cache.checkInvariants()
   }
 
+  @Test("A load whose callers have all left before its turn does not call the loader")
+  func leftBeforeItsTurn() async throws {
+    let (gate, started) = (Switch(), Switch())
+    let loaded = Protected<[Int]>([])
+    let cache = LoadingCache<Int, Int>(loading: LoadingOptions(loadLimit: 1)) { key in
+      loaded.withLock { $0.append(key) }
+      started.turnOn()
+      while !gate.isOn { await Task.yield() }
+      return key
+    }
+    let first = Task { try await cache[0] }
+    while !started.isOn { await Task.yield() }
+    let callers = (1...10).map { key in Task { try await cache[key] } }
+    while cache.cache.flightCount < 11 { await Task.yield() }
+    for caller in callers { caller.cancel() }
+    for caller in callers {
+      await #expect(throws: CancellationError.self) { try await caller.value }
+    }
+    // Who asks again gets a load that is not cancelled.
+    let again = Task { try await cache[5] }
+    while cache.cache.flightCount < 2 { await Task.yield() }
+    gate.turnOn()
+    #expect(try await first.value == 0)
+    #expect(try await again.value == 5)
+    #expect(loaded.withLock { $0 } == [0, 5])
+    #expect(cache.statistics.cancellations == 10 && cache.statistics.failures == 0)
+    cache.cache.checkInvariants()
+  }
+
   @Test("A caller that is cancelled before it asks gets a hit, and nothing else")
   func cancelledBefore() async {
     let cache = LoadingCache<Int, Int> { _ in

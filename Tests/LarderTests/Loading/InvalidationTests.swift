@@ -38,7 +38,7 @@ struct InvalidationTests {
   }
 
   enum Write: String, CaseIterable, Sendable {
-    case remove, assignNil, removeAll, removeAllWhere, removeGroup
+    case remove, assignNil, updateToNil, removeAll, removeAllWhere, removeGroup
     case insert, update, insertTooCostly
 
     /// What is stored for key 1 afterwards.
@@ -48,6 +48,7 @@ struct InvalidationTests {
       switch self {
       case .remove: cache.removeValue(forKey: 1)
       case .assignNil: cache[1] = nil
+      case .updateToNil: cache.updateValue(forKey: 1) { $0 = nil }
       case .removeAll: cache.removeAll()
       case .removeAllWhere: cache.removeAll { _, _ in false }
       case .removeGroup: cache.removeAll(inGroup: 1 % 10)
@@ -91,6 +92,29 @@ struct InvalidationTests {
     #expect(cache.value(forKey: 1) == later)
     #expect(cache.flightCount == 0)
     cache.checkInvariants()
+  }
+
+  @Test("A failure is forgotten with its key's value, present or not, but not by a change of none")
+  func forgottenFailure() async {
+    let long = LoadingOptions.Backoff(first: .seconds(3_600), longest: .seconds(3_600))
+    let loads = Counter()
+    let cache = LoadingCache<Int, Int>(loading: .init(failures: long)) { key in
+      loads.next()
+      throw KeyError(key: key)
+    }
+    func count(after change: () -> Void) async -> Int {
+      change()
+      _ = try? await cache[1]
+      return loads.value
+    }
+    #expect(await count {} == 1)
+    #expect(await count {} == 1)
+    #expect(await count { cache.cache.modifyValue(forKey: 1) { $0 += 1 } } == 1)
+    #expect(await count { cache.cache.updateValue(forKey: 1) { $0 = nil } } == 2)
+  }
+
+  private struct KeyError: Error {
+    let key: Int
   }
 
   @Test("After it was outdated, a load does not come back over a later removal")
