@@ -23,7 +23,8 @@ extension Cache {
   /// outcome is `nil` if no value is left. `removes`: to leave none where there was none is a
   /// removal, too, which loads under way must not undo.
   func change<Result, Failure: Error>(
-    _ key: Key, cost: (Value) -> Int?, removes: Bool = false, _ body: (inout Value?) throws(Failure) -> Result
+    _ key: Key, cost: (Value) -> Int?, removes: Bool = false,
+    _ body: (inout Value?) throws(Failure) -> Result
   ) throws(Failure) -> (result: Result, outcome: InsertionOutcome?) {
     while true {
       var found = find(key)

@@ -47,6 +47,9 @@ extension Cache {
   /// before. Returns whether there is a value. Begins the time of ``Expiration/afterAccess`` anew,
   /// and does not count as a use otherwise.
   ///
+  /// The first lifetime that a cache is given may take long, see <doc:Expiring#What-it-costs>. If
+  /// there is no memory for it, the value is removed.
+  ///
   /// - Parameters:
   ///   - lifetime: How long the value is to live from now on, unless ``Expiration/afterAccess``
   ///     ends it earlier. If it is zero or less, the value expires before the call returns. More
@@ -54,9 +57,6 @@ extension Cache {
   ///   - key: The key of the value.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
-  /// The first lifetime that a cache is given may take long, see <doc:Expiring#What-it-costs>. If
-  /// there is no memory for it, the value is removed.
-  ///
   /// - Complexity: O(1) on average. Locks one shard.
   @discardableResult
   public func setLifetime(

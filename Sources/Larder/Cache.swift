@@ -97,7 +97,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(``Options/shards``). Traps if there is no memory for an empty cache. With one
-  ///   shard that takes about 2 KB.
+  ///   shard that takes 3.6 KB with the default policy, and 2.7 KB with ``EvictionPolicy/lru``.
   public init(
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
     name: String = "", cost: CostFunction? = nil, expiration: Expiration = .never,
