@@ -71,6 +71,8 @@ static LRD_COLD void grow(lrd_shard *shard) LRD_UNCHECKED_LOCKS {
   uint64_t buckets = first ? LRD_FIRST_BUCKETS : 2 * root->buckets;
   lrd_table *table = lrd_table_create(buckets, shard->references);
   if (!table) return;
+  // All of it is written now, so huge pages cost no more.
+  lrd_alloc_at_once(table, table->bytes, _Alignof(lrd_table));
   if (first) lrd_table_make_ready(table);
   for (; table->ready < buckets; table->ready += 2) {
     if (!split(root, table->ready / 2, table, lrd_pool_slots(shard->pool))) {

@@ -28,7 +28,7 @@ typedef struct lrd_adaptive {
   uint32_t probe_count;
   lrd_sample_bucket *_Nullable polled; // the next to poll: its entries are being loaded
   uint32_t rest;                       // insertions before the next upkeep
-  uint32_t full_for;  // insertions for which the shard counts as full since its last eviction
+  uint32_t full_for;  // times of upkeep for which the shard counts as full since its last eviction
   uint32_t threshold; // keys are sampled below this; the advisor's, lately
   uint32_t
       advised; // the advisor's expert that the targets are for; LRD_EXPERTS: compute them again

@@ -95,6 +95,7 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
     lrd_samples_clear(&state->samples);
   }
   state->rest = period_for(state);
+  if (state->full_for) state->full_for--;
   if (threshold) poll(order, slots);
   uint32_t left = state->rest < shadows_most ? state->rest : shadows_most;
   for (uint32_t asked = 1; asked && left && state->probe_count; left -= asked) {

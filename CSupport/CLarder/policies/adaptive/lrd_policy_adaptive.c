@@ -21,8 +21,8 @@
 #include "lrd_adaptive_sampling.h"
 #include "lrd_adaptive_targets.h"
 
-/// The insertions after an eviction for which the shard counts as full. Evictions may come several
-/// at once, before the insertions that need them.
+/// The times of upkeep after an eviction for which the shard counts as full. Evictions may come
+/// several at once, before the insertions that need them.
 enum { full_after_eviction = 16 };
 
 /// A shard whose cost lacks at most this part of its share is full: what it evicted last may have
@@ -99,7 +99,6 @@ static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool 
     lrd_samples_add(&state->samples, id);
     lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_STORE, 0);
   }
-  if (state->full_for) state->full_for--;
 }
 
 /// Notes that an entry is being evicted.
