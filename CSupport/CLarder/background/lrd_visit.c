@@ -26,8 +26,8 @@ static void nap(void) {
 typedef enum slice {
   SLICE_DONE,   // the table has the right size and does not move
   SLICE_MOVING, // more buckets must move: take the next slice
-  SLICE_LEFT, // left to writers who move it or wait, or a supply came too late, or a page was made: visit again soon
-  SLICE_BUSY, // the lock was busy: its holder will ask for a visit
+  SLICE_LEFT,   // left to writers, or a supply came too late, or a page was made: visit again soon
+  SLICE_BUSY,   // the lock was busy: its holder will ask for a visit
   SLICE_FAILED, // there was no memory
 } slice;
 
@@ -100,8 +100,8 @@ static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
   }
   shard->moved_seen = lrd_shard_root_locked(shard)->moved;
   bool wrong = lrd_growth_moves_locked(shard) || lrd_growth_is_oversized_locked(shard);
-  // A writer that sleeps would find the lock taken again whenever it wakes.
-  theirs |= lrd_lock_is_awaited(&shard->lock);
+  // A writer that sleeps would find the lock taken again whenever it wakes: leave the rest to it.
+  theirs |= wrong && lrd_lock_is_awaited(&shard->lock);
   if (scan) lrd_limbo_scan_passed_locked(&shard->limbo, scan);
   lrd_shard_leave(cache, shard);
   // Writers have brought a supply of their own. They may stop before the table has moved.

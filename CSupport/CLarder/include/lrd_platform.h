@@ -103,8 +103,8 @@ void lrd_extent_unmap(void *address, size_t bytes);
 #define LRD_SYSTEM_PAGE ((size_t)64 << 10)
 #endif
 
-/// Advises the system against huge pages in an extent, or for them again. Against them: who writes
-/// to one first waits for all of it, and what is released would come back with it.
+/// Advises the system against huge pages in an extent, or for them again. Who writes to a huge page
+/// first waits for all of it, and what is released would come back with it.
 void lrd_extent_thin(void *address, size_t bytes);
 void lrd_extent_thicken(void *address, size_t bytes);
 

@@ -6,9 +6,10 @@
  *   lrd_entry_describe_timed()          instead of lrd_entry_describe(), or …_until()
  *   lrd_insertion_begin(), lrd_insertion_finish()
  *
- * A lifetime begins when its entry is published; a deadline stays where it is. An entry that was described without one gets that
- * of the cache then, if entries of the cache can expire. A cache that was made without lifetimes
- * needs lrd_cache_retrofit() before it is given the first one. */
+ * A lifetime begins when its entry is published; a deadline stays where it is. An entry that was
+ * described without either gets the lifetime of the cache then, if entries of the cache can expire.
+ * A cache that was made without lifetimes needs lrd_cache_retrofit() before it is given the first
+ * one. */
 #pragma once
 
 #include "lrd_enter.h"

@@ -42,7 +42,8 @@ static inline bool lrd_growth_is_timed_at_ease_locked(lrd_shard *shard) LRD_REQU
 bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock);
 
-/// Makes room in the table for another entry of hash `hash`, and moves a bucket of a growing table. Uses the `supply`. False when memory is missing: unlock, fetch the supply and call again.
+/// Makes room in the table for another entry of hash `hash`, and moves a bucket of a growing table.
+/// Uses the `supply`. False when memory is missing: unlock, fetch the supply and call again.
 static inline bool lrd_growth_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock) {
   bool at_ease = lrd_growth_is_at_ease_locked(shard) && supply->given == LRD_SUPPLY_NONE;
