@@ -27,7 +27,7 @@ struct ChangedDeadlineTests {
           $0 += 1
         }
       case .update:
-        _ = cache.updateValue(forKey: 1) { value in
+        cache.updateValue(forKey: 1) { value in
           meanwhile()
           value = value.map { $0 + 1 }
         }
