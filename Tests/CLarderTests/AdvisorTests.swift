@@ -24,7 +24,7 @@ struct AdvisorTests {
     return keys.count { key in
       let mixed = lrd_hash_mix(UInt64(key + 1) << 16)
       if lrd_shadow_use(shadow, mixed, 1) { return false }
-      lrd_shadow_add(shadow, mixed, true)
+      lrd_shadow_add(shadow, mixed, true, true)
       return true
     }
   }
@@ -89,6 +89,21 @@ struct AdvisorTests {
       let misses = lrdt_miss_of_held(UInt32(current), UInt32(number))
       #expect(misses == (number == current ? 0.25 : 0))
     }
+  }
+
+  @Test("There is demand while misses outnumber hits, or stores of what nobody had missed")
+  func demand() {
+    func demands(_ events: [lrd_heard]) -> Bool { lrdt_hears_demand(events, events.count) }
+    #expect(demands([LRD_HEARD_LOAD]) && !demands([LRD_HEARD_STORE]))
+    #expect(demands([LRD_HEARD_STORE, LRD_HEARD_STORE, LRD_HEARD_MISS]))
+    #expect(demands([LRD_HEARD_HIT, LRD_HEARD_HIT, LRD_HEARD_MISS]))
+    // Only the first store follows the miss.
+    #expect(demands([LRD_HEARD_HIT, LRD_HEARD_MISS, LRD_HEARD_STORE]))
+    #expect(!demands([LRD_HEARD_HIT, LRD_HEARD_MISS, LRD_HEARD_STORE, LRD_HEARD_STORE]))
+    // What was long ago is forgotten.
+    let calm = (0..<100_000).flatMap { _ in [LRD_HEARD_STORE, LRD_HEARD_HIT] }
+    #expect(!demands(calm + [LRD_HEARD_MISS]))
+    #expect(demands(calm + [lrd_heard](repeating: LRD_HEARD_MISS, count: 300)))
   }
 
   @Test("The cache comes near to the best expert of each trace", arguments: [1, 2])

@@ -11,7 +11,8 @@
 const lrd_expert *lrdt_expert(uint32_t number);
 
 /// Makes a cache of the adaptive policy follow one expert for good. The advisor's lock stays taken,
-/// so nobody makes or asks shadows. The advisor believes that what lookups miss will be loaded.
+/// so nobody makes or asks shadows. The advisor believes that what lookups miss will be loaded, and
+/// that there is demand.
 void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
 
 /// The expert that an advisor turns to. Before, it followed `current`, and each shadow has missed
@@ -21,6 +22,9 @@ uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses);
 /// A cache that follows expert `current` misses a key that all shadows hold. The misses that expert
 /// `number` is charged with for that.
 double lrdt_miss_of_held(uint32_t current, uint32_t number);
+
+/// True when an advisor has heard of demand after these events of one key.
+bool lrdt_hears_demand(const lrd_heard *events, size_t count);
 
 /// The expert that a cache of the adaptive policy follows now.
 uint32_t lrdt_current_expert(lrd_cache *cache);

@@ -27,6 +27,13 @@
  * GHOSTS prove a key only if somebody asked for it. Where no miss has been followed by a store yet,
  * keys stored again prove nothing, in the cache as in the shadows.
  *
+ * FILLING protects entries that nobody has read (lrd_expert.h), so it needs demand: more lookups
+ * that miss than stores of what nobody had missed, or than lookups that hit. Without demand no
+ * expert fills. There what came first is no better than what comes next. And a shadow that fills
+ * would keep keys that the cache has lost and that its program does not store again. The shadow's
+ * hits would argue for a change that cannot bring these keys back. With unasked stores alone as the
+ * measure, keys read once, a little too late to be found, would never be protected.
+ *
  * THE BOUND. No count may exceed that of the current expert by more than a shadow's capacity.
  * Whatever the current expert was worth before, another is followed once it has missed less by that
  * capacity and the cost of the change, at most half a capacity more. (A cumulative sum
@@ -65,6 +72,7 @@
  * FIELDS
  *   current      relaxed: an insertion that misses a change follows the former expert
  *   loading      relaxed: set under `lock`, cleared by a new start
+ *   demanded     relaxed, like `loading`; written only when it changes, as insertions read its line
  *   threshold    relaxed, like `wished` and `built`: estimates of sizes, adjusted at leisure
  *   all others   guard: `lock` */
 #pragma once
@@ -83,6 +91,7 @@ typedef struct lrd_advisor {
   _Atomic(uint64_t) wished; // entries of the whole cache that shadows are wanted for
   _Atomic(uint64_t) built;  // entries that they were made for
   _Atomic(bool) loading;    // a store has followed a miss
+  _Atomic(bool) demanded;   // experts that fill do so
   uint32_t shards;          // constant
   bool alone;               // constant: one thread has it for itself, and `lock` is never taken
 
@@ -94,6 +103,8 @@ typedef struct lrd_advisor {
   uint32_t events;                  // misses since the last decision
   uint32_t misses_heard;            // of the cache itself, lately
   uint32_t loads_heard;             // of these, those that a store followed
+  uint32_t unasked_heard;           // stores of keys that nobody had missed, lately
+  uint32_t hits_heard;              // lately
   uint32_t chance;                  // the state of a generator of random numbers
   uint32_t missed[LRD_MISSED_KEYS]; // keys missed and not stored since
   double misses[LRD_EXPERTS];
@@ -145,11 +156,17 @@ static inline void lrd_advisor_forget(lrd_advisor *advisor) {
   LRD_STORE(&advisor->current, lrd_expert_first(LRD_LOAD(&advisor->built)));
   LRD_STORE(&advisor->wished, 0);
   LRD_STORE(&advisor->loading, false);
+  LRD_STORE(&advisor->demanded, false);
 }
 
 /// True when the program has stored what it missed.
 static inline bool lrd_advisor_hears_loads(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->loading);
+}
+
+/// True where experts that fill do so.
+static inline bool lrd_advisor_hears_demand(lrd_advisor *advisor) {
+  return LRD_LOAD(&advisor->demanded);
 }
 
 /// A key is sampled when the upper 32 bits of its hash are below this.

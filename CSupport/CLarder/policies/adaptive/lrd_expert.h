@@ -31,8 +31,9 @@
  * `fills`   While the cache fills up, keys beyond the small queue's share enter the main queue,
  *           and so do the oldest entries of a small queue that was larger under another expert.
  *           Loops and scans need this: whatever stays is then hit. But it protects entries that
- *           nobody has read. The first experts therefore do not fill. Under them a full cache that
- *           nobody reads is one first-in-first-out queue, and its newest entries are there.
+ *           nobody has read. The first experts therefore do not fill, and none does without
+ *           demand (lrd_advisor.h). A full cache that nobody reads is then one first-in-first-out
+ *           queue, and its newest entries are there.
  *
  * THE FIRST EXPERT is followed until there is evidence for another, and again after removeAll(). It
  * keeps what was hit apart from what was not, and otherwise goes by age. In a tiny cache its small

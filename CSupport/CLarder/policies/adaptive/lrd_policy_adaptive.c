@@ -70,9 +70,9 @@ static bool is_filling(const lrd_order *order) {
          (full == LRD_UNBOUNDED || lrd_order_size(order).cost < full - full / cost_gap);
 }
 
-/// True when a new entry begins in the main queue. While the cache fills up, entries beyond the small
-/// queue's share do. The main queue would otherwise start out empty, and the small one be the whole
-/// cache.
+/// True when a new entry begins in the main queue. While the cache fills up and there is demand,
+/// entries beyond the small queue's share do. The main queue would otherwise start out empty, and
+/// the small one be the whole cache.
 LRD_INLINE bool is_for_main(lrd_order *order, uint64_t hash48) {
   const lrd_adaptive *state = order->state;
   const lrd_expert *expert = state->expert;
@@ -80,7 +80,8 @@ LRD_INLINE bool is_for_main(lrd_order *order, uint64_t hash48) {
   // Where nobody loads what he missed, a key stored again proves nothing.
   if (LRD_UNLIKELY(proven) && lrd_advisor_hears_loads(order->shared)) return true;
   if (expert->clock) return true;
-  return expert->fills && is_filling(order) && lrd_adaptive_small_is_full(order);
+  return expert->fills && is_filling(order) && lrd_adaptive_small_is_full(order) &&
+         lrd_advisor_hears_demand(order->shared);
 }
 
 static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool *pool,
