@@ -154,10 +154,9 @@ typedef struct lrd_cache {
 } lrd_cache;
 
 /// The number of shards for a cache whose owner names none: a power of two. Two writers in one
-/// shard wait for each other: on two processors, two that only insert take a fifth to a quarter less
-/// processor time with sixteen shards than with four. A policy that keeps an exact order gets one
-/// shard, and so does a cache without a count limit: it may stay small, and a small cache misses
-/// more in many shards.
+/// shard wait for each other, which is rare with twice as many shards as processors. A policy that
+/// keeps an exact order gets one shard, and so does a cache without a count limit: it may stay
+/// small, and a small cache misses more in many shards.
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
                                  uint32_t processors);
 

@@ -3,24 +3,16 @@
 
 #include "lrd_growth.h"
 
-/// The most shards that are chosen, the fewest entries for each, and the fewest where there are more
-/// than two for a processor. A shard of less than 128 misses 1 % more or worse, because shares are no
-/// longer alike. One of less than 4,096 has more than a sixteenth in limbo (lrd_limbo.h).
-enum { CHOSEN_SHARDS_MOST = 16, CHOSEN_SHARD_ENTRIES = 512, LARGE_SHARD_ENTRIES = 4096 };
-
-/// As many shards as a count limit allows of so many entries, but no more than `most`.
-static uint64_t shards_of(uint64_t count_limit, uint64_t entries, uint64_t most) {
-  uint64_t shards = count_limit / entries;
-  return shards < most ? shards : most;
-}
+/// The most shards that are chosen, and the fewest entries for each: below 128 a shard misses 1 %
+/// more or worse, because shares are no longer alike.
+enum { CHOSEN_SHARDS_MOST = 16, CHOSEN_SHARD_ENTRIES = 512 };
 
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
                                  uint32_t processors) {
   if (!policy->divisible) return 1;
-  uint64_t few = shards_of(count_limit, CHOSEN_SHARD_ENTRIES, 2 * (uint64_t)processors);
-  uint64_t many = shards_of(count_limit, LARGE_SHARD_ENTRIES, 8 * (uint64_t)processors);
-  uint64_t most = few > many ? few : many;
+  uint64_t most = count_limit / CHOSEN_SHARD_ENTRIES;
   if (most > CHOSEN_SHARDS_MOST) most = CHOSEN_SHARDS_MOST;
+  if (most > 2 * (uint64_t)processors) most = 2 * (uint64_t)processors;
   uint32_t shards = 1;
   while (2 * shards <= most) shards *= 2;
   return shards;
