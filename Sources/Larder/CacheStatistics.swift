@@ -17,7 +17,8 @@ public struct CacheStatistics: Sendable, Hashable {
   /// Entries removed by name, by a `removeAll`, by `removeUnreferenced`, or by a replacement that
   /// was too costly or had no time to live.
   public let removals: Int
-  /// Insertions refused because their cost alone exceeds the limit.
+  /// Insertions refused because their cost alone exceeds the limit. Nothing counts those refused
+  /// as ``InsertionOutcome/expired`` or ``InsertionOutcome/outOfMemory``.
   public let refusals: Int
   /// Entries evicted to keep ``Cache/countLimit``. An entry that a group's quota or
   /// ``Cache/Options/shouldEvict`` chose counts here if the count limit was reached or there is no
