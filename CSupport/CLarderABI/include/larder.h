@@ -51,9 +51,11 @@
  * 500 bytes for each. The caller must see to it that this ends.
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value. With LARDER_ADAPTIVE there are
- * up to 8 more bytes for each entry of the limit. An empty cache takes 3.5 KB with that policy and
- * 2.7 KB with any other, and 1.1 or 0.8 KB for each further shard. Each thread that uses a cache adds 2.7 KB to it. The library reserves no
- * memory for values: they come from the process's malloc, and from 1 MiB on from the system.
+ * up to 8 more bytes for each entry of the limit. An empty cache takes 2.7 KB, and 0.8 KB for each
+ * further shard. With LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7 and 1.9 KB. Where
+ * values can expire, each shard takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it.
+ * The library reserves no memory for values: they come from the process's malloc, and from 1 MiB on
+ * from the system.
  *
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
  * sleeps. When its lifetime is over, a value is found for 10 ms more at most. It may end early, by
@@ -467,9 +469,10 @@ LARDER_API larder_status larder_reclaim(larder_cache *cache);
  * stalls of the system and of the process's control group (PSI), and to the usage of that group. */
 
 /* What a cache does when memory runs short. The fractions are of what it held when that began:
- * entries, or their cost if that is limited. Values in hand go last, and before them the hottest by
- * the policy's order. While memory is short, the limits are lowered to the same fractions, but not
- * below a sixteenth. Afterwards they come back step by step. Repeated reports do not add up. */
+ * entries, or their cost if that is limited, rounded up. Values in hand go last, and before them
+ * the hottest by the policy's order. While memory is short, the limits are lowered to the same
+ * fractions, but not below a sixteenth. Afterwards they come back step by step. Repeated reports do
+ * not add up. */
 typedef struct larder_pressure_response {
   uint64_t size;          /* sizeof(larder_pressure_response) */
   uint64_t minimum_count; /* never keeps fewer entries than that */
