@@ -45,7 +45,16 @@ extension Cache {
     }
   }
 
-  private func find(_ key: Key) -> Found {
+  /// The value of a key and what a change of it keeps, from one entry at one moment. Two lookups
+  /// could find a value and then no entry: what had expired would be stored without its deadline.
+  @usableFromInline @inline(never)
+  func findToChange(_ key: Key, into value: inout Value?) -> Kept {
+    let found = find(key, lends: false)
+    value = found.value
+    return found.kept
+  }
+
+  private func find(_ key: Key, lends: Bool = true) -> Found {
     let hash = hasher.hash(key)
     let lane = lrd_lane_attach(core)
     let shard = lrd_cache_shard(core, hash)
@@ -54,7 +63,7 @@ extension Cache {
     let entry = findLivingLocked(key, hash, shard)
     lrd_note_locked(core, lane, shard, entry, hash)
     let kept = entry.map { whatToKeep(of: $0) } ?? Kept()
-    let isLent = entry.map { lrd_lend_locked(lane, shard, $0) } ?? false
+    let isLent = lends && entry.map { lrd_lend_locked(lane, shard, $0) } ?? false
     return Found(
       entry: entry, value: entry?.value(of: Layout.self).pointee, hash: hash, kept: kept,
       lane: isLent ? lane : nil, unlinked: lrd_shard_unlinked_locked(shard))

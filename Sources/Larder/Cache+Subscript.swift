@@ -69,20 +69,4 @@ extension Cache {
     }
     return kept
   }
-
-  /// The value of a key and what a change of it keeps, from one entry at one moment. Two lookups
-  /// could find a value and then no entry: what had expired would be stored without its deadline.
-  @usableFromInline @inline(never)
-  func findToChange(_ key: Key, into value: inout Value?) -> Kept {
-    let hash = hasher.hash(key)
-    let lane = lrd_lane_attach(core)
-    let shard = lrd_cache_shard(core, hash)
-    lrd_shard_enter(core, lane, shard)
-    defer { lrd_shard_leave(core, shard) }
-    let entry = findLivingLocked(key, hash, shard)
-    lrd_note_locked(core, lane, shard, entry, hash)
-    guard let entry else { return Kept() }
-    value = entry.value(of: Layout.self).pointee
-    return whatToKeep(of: entry)
-  }
 }

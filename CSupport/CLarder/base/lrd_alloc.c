@@ -48,7 +48,7 @@ void *lrd_alloc(size_t bytes, size_t alignment) {
 
 void *lrd_alloc_piecemeal(size_t bytes, size_t alignment) {
   void *memory = lrd_alloc(bytes, alignment);
-  if (memory && is_extent(bytes, alignment)) lrd_extent_thin(memory, bytes);
+  if (memory && is_extent(bytes, alignment)) lrd_extent_advise(memory, bytes, false);
   return memory;
 }
 
@@ -59,7 +59,7 @@ void *lrd_alloc_zeroed(size_t bytes, size_t alignment) {
 }
 
 void lrd_alloc_at_once(void *memory, size_t bytes, size_t alignment) {
-  if (is_extent(bytes, alignment)) lrd_extent_thicken(memory, bytes);
+  if (is_extent(bytes, alignment)) lrd_extent_advise(memory, bytes, true);
 }
 
 void lrd_prefault(void *memory, size_t bytes) {

@@ -145,7 +145,7 @@ void *lrd_extent_map(size_t bytes) {
   if (aligned != start) munmap(start, (size_t)(aligned - start));
   size_t behind = (size_t)(start + length + huge_page - (aligned + length));
   if (behind) munmap(aligned + length, behind);
-  lrd_extent_thicken(aligned, length);
+  lrd_extent_advise(aligned, length, true);
   return aligned;
 }
 
@@ -153,21 +153,13 @@ void lrd_extent_unmap(void *address, size_t bytes) {
   munmap(address, mapped_bytes(bytes));
 }
 
-void lrd_extent_thicken(void *address, size_t bytes) {
-#if defined(MADV_HUGEPAGE)
-  madvise(address, mapped_bytes(bytes), MADV_HUGEPAGE);
+void lrd_extent_advise(void *address, size_t bytes, bool huge) {
+#if defined(MADV_HUGEPAGE) && defined(MADV_NOHUGEPAGE)
+  madvise(address, mapped_bytes(bytes), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #else
   (void)address;
   (void)bytes;
-#endif
-}
-
-void lrd_extent_thin(void *address, size_t bytes) {
-#if defined(MADV_NOHUGEPAGE)
-  madvise(address, mapped_bytes(bytes), MADV_NOHUGEPAGE);
-#else
-  (void)address;
-  (void)bytes;
+  (void)huge;
 #endif
 }
 

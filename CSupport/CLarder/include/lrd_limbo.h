@@ -37,8 +37,10 @@
  *   scanned > m/2, or too costly                  destroy LRD_DESTROY_STEP more
  *   all together > m, or the first two costly     run a fence, scan all fresh and waiting, and
  *                                                 destroy down to m/2, LRD_DESTROY_STEP at a time
- * One write runs a fence or a scan, not both, except past the bound and for tables. Entries that a
- * scan found held by readers, and their costs, count only once as many others have come.
+ * On the short way of an insertion nobody looks at the fresh before 3m/8 while some wait: a ticket
+ * that has passed earlier is found then. One write runs a fence or a scan, not both, except past the
+ * bound and for tables. Entries that a scan found held by readers, and their costs, count only once
+ * as many others have come.
  *
  * INVARIANTS, of which L1 is checked with the shard's:
  *   L1  All chains hold unlinked entries only, and their counts are right.
@@ -121,8 +123,6 @@ static inline bool lrd_limbo_is_behind_locked(const lrd_limbo *limbo, lrd_amount
 /// True when a removed entry without a cost can be added to `fresh`, and nothing else is to be
 /// done.
 static inline bool lrd_limbo_is_quiet_locked(const lrd_limbo *limbo, lrd_amount bound) {
-  // While some wait, there is nothing to do before a fence is due, unless another thread has run
-  // one. To act on that a little later is good enough.
   uint64_t acts = limbo->waiting.head ? bound.count / 8 * 3 : bound.count / 4;
   return limbo->fresh.count + 1 < acts && !limbo->tables &&
          lrd_limbo_count_locked(limbo) < bound.count &&

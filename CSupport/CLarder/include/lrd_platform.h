@@ -103,10 +103,9 @@ void lrd_extent_unmap(void *address, size_t bytes);
 #define LRD_SYSTEM_PAGE ((size_t)64 << 10)
 #endif
 
-/// Advises the system against huge pages in an extent, or for them again. Who writes to a huge page
-/// first waits for all of it, and what is released would come back with it.
-void lrd_extent_thin(void *address, size_t bytes);
-void lrd_extent_thicken(void *address, size_t bytes);
+/// Advises the system to use huge pages in an extent, as at first, or not to. Who writes to a huge
+/// page first waits for all of it, and what is released would come back with it.
+void lrd_extent_advise(void *address, size_t bytes, bool huge);
 
 /// Returns the memory of whole system pages of such an extent. They stay mapped, and read as zeroes
 /// or as what they were.

@@ -63,8 +63,8 @@ static inline uint64_t lrd_cache_now(const lrd_cache *cache) {
 /// What is left of an entry's lifetime if nobody uses it; LRD_NEVER if it does not end.
 uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry);
 
-/// How long ago the entry was written, at least: up to a tick (lrd_clock.h) longer. Also longer or
-/// shorter by a fiftieth of a lifetime of its own.
+/// How long ago the entry was written, rounded down by up to a tick (lrd_clock.h). Of an entry with
+/// a lifetime of its own it is wrong by a fiftieth of that.
 uint64_t lrd_entry_age_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry)
     LRD_REQUIRES(shard->lock);
 

@@ -115,7 +115,7 @@ void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t 
     hard = word_of_own(timer, word);
     break;
   case LRD_LIFETIME_UNTIL:
-    // One that ends in this tick is over in the next, so it is never found.
+    // If the deadline has come since the entry was found, it is over at once.
     hard = word_of_own(timer, word > timer->now ? word - timer->now : 0);
     break;
   case LRD_LIFETIME_KEPT:

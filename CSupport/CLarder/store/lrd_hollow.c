@@ -30,7 +30,7 @@ size_t lrd_hollow_measure(lrd_hollow *hollow, lrd_pool *pool, const lrd_page *pa
 
 void lrd_hollow_release(const lrd_hollow *hollow, lrd_page *page) {
   size_t end = page->bytes / LRD_SYSTEM_PAGE;
-  lrd_extent_thin(page, page->bytes);
+  lrd_extent_advise(page, page->bytes, false);
   for (size_t i = 0, first; i < end; i++) {
     for (first = i; i < end && !hollow->used[i]; i++) {
     }
