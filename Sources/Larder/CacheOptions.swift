@@ -12,8 +12,8 @@ extension Cache {
     /// each has an order of its own.
     ///
     /// `nil` lets the cache choose: one shard, so that the order is exact. With
-    /// ``EvictionPolicy/adaptive``, which has no order to keep, it chooses up to 16: twice as many
-    /// as there are processors, with 512 entries or more in each. The limits hold for the whole
+    /// ``EvictionPolicy/adaptive``, which has no order to keep, it chooses two for each processor,
+    /// with 512 entries or more in each, or eight with 8,192 or more. The limits hold for the whole
     /// cache, however many shards there are.
     public var shards: Int?
 

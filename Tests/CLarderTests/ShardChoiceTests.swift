@@ -9,11 +9,13 @@ import Testing
 @Suite("The number of shards")
 struct ShardChoiceTests {
   @Test(
-    "Without an order: two shards for each processor, of 512 entries or more, at most 16",
+    "Without an order: two shards for each processor, or eight of 8,192 entries, at most 64",
     arguments: [
       (0, 8, 1), (1, 8, 1), (1_023, 8, 1), (1_024, 8, 2), (2_047, 8, 2), (2_048, 8, 4),
-      (8_191, 8, 8), (8_192, 8, 16), (1 << 40, 8, 16), (.max, 64, 16), (.max, .max, 16),
-      (.max, 1, 2), (.max, 2, 4), (.max, 3, 4), (.max, 7, 8), (1_024, 1, 2), (1_023, 1, 1),
+      (8_191, 8, 8), (8_192, 8, 16), (1 << 17, 8, 16), (1 << 18, 8, 32), (1 << 19, 8, 64),
+      (1 << 40, 8, 64), (.max, 64, 64), (.max, .max, 64), (.max, 1, 8), (.max, 2, 16),
+      (.max, 3, 16), (.max, 4, 32), (1_024, 1, 2), (1_023, 1, 1), (65_535, 2, 4), (65_536, 2, 8),
+      (131_071, 2, 8), (131_072, 2, 16), (16_383, 64, 16), (32_768, 64, 64),
     ] as [(UInt64, UInt32, UInt32)])
   func shardsWithoutAnOrder(countLimit: UInt64, processors: UInt32, expected: UInt32) {
     let adaptive = lrd_policy_of(LRD_POLICY_ADAPTIVE)

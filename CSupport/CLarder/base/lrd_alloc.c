@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_alloc.h"
 
-#include "lrd_platform.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * lock. */
 #pragma once
 
-#include "lrd_base.h"
+#include "lrd_platform.h"
 
 /// Tells the address sanitizer which parts of a block are out of use.
 #if defined(__has_feature)
@@ -24,8 +24,9 @@
 #pragma clang assume_nonnull begin
 
 /// Blocks of this size and more, aligned to lines, are extents (lrd_extent_map()): pages, tables,
-/// histories. The allocator would keep for seconds what those leave behind when they grow.
-#define LRD_EXTENT_BYTES ((size_t)1 << 18)
+/// histories. The allocator would keep for seconds what those leave behind when they grow. An extent
+/// ends with a whole system page, of which a smaller block would waste more than an eighth.
+#define LRD_EXTENT_BYTES (8 * LRD_SYSTEM_PAGE)
 /// The same for other blocks, the C library's values. They come and go singly, which a mapping makes
 /// slow.
 #define LRD_SINGLE_EXTENT_BYTES ((size_t)1 << 20)

@@ -154,9 +154,10 @@ typedef struct lrd_cache {
 } lrd_cache;
 
 /// The number of shards for a cache whose owner names none: a power of two. Two writers in one
-/// shard wait for each other, which is rare with twice as many shards as processors. A policy that
-/// keeps an exact order gets one shard, and so does a cache without a count limit: it may stay
-/// small, and a small cache misses more in many shards.
+/// shard wait for each other, and what one of them wrote is not in the other's processor. The more
+/// shards, the less often: two for each processor, and eight where each has thousands of entries. A
+/// policy that keeps an exact order gets one shard, and so does a cache without a count limit: it
+/// may stay small, and a small cache misses more in many shards.
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
                                  uint32_t processors);
 

@@ -3,16 +3,26 @@
 
 #include "lrd_growth.h"
 
-/// The most shards that are chosen, and the fewest entries for each: below 128 a shard misses 1 %
-/// more or worse, because shares are no longer alike.
-enum { CHOSEN_SHARDS_MOST = 16, CHOSEN_SHARD_ENTRIES = 512 };
+enum {
+  // Below 128 entries a shard misses 1 % more or worse, because shares are no longer alike.
+  SHARD_ENTRIES = 512,
+  SHARDS_PER_PROCESSOR = 2,
+  // What a shard has for itself is less than a hundredth of so many entries.
+  LARGE_SHARD_ENTRIES = 8192,
+  LARGE_SHARDS_PER_PROCESSOR = 8,
+};
+
+static uint64_t lesser(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
 
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
                                  uint32_t processors) {
   if (!policy->divisible) return 1;
-  uint64_t most = count_limit / CHOSEN_SHARD_ENTRIES;
-  if (most > CHOSEN_SHARDS_MOST) most = CHOSEN_SHARDS_MOST;
-  if (most > 2 * (uint64_t)processors) most = 2 * (uint64_t)processors;
+  uint64_t few = lesser(count_limit / SHARD_ENTRIES, (uint64_t)SHARDS_PER_PROCESSOR * processors);
+  uint64_t many =
+      lesser(count_limit / LARGE_SHARD_ENTRIES, (uint64_t)LARGE_SHARDS_PER_PROCESSOR * processors);
+  uint64_t most = lesser(few > many ? few : many, LRD_SHARDS_MOST);
   uint32_t shards = 1;
   while (2 * shards <= most) shards *= 2;
   return shards;

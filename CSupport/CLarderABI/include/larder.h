@@ -190,8 +190,8 @@ typedef struct larder_config {
   uint32_t shards;   /* parts with a lock and an order of their own, rounded up to a power of two.
                         More of them let more threads write at once. 0: the library chooses. That
                         is one, so that the order is exact. With LARDER_ADAPTIVE, which keeps no
-                        order, it is up to 16: twice as many as processors, and each for 512 or
-                        more of `count_limit` */
+                        order, it is two for each processor, each for 512 or more of
+                        `count_limit`, or eight, each for 8,192 or more */
   uint32_t reserved; /* 0 */
   void *context;
   /* Equal keys must have equal hashes. The cache mixes in a secret of its own, which spreads the
