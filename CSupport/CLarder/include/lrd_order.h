@@ -144,12 +144,15 @@ static inline bool lrd_queue_exceeds(const lrd_queue *queue, lrd_amount amount) 
   return queue->size.count > amount.count || queue->size.cost > amount.cost;
 }
 
-/// Begins to load the hotter neighbour of an entry that is about to be evicted. Unlinking the entry
-/// writes to that neighbour, and the next eviction takes it.
-static inline void lrd_order_prefetch(lrd_slots slots, uint32_t id) {
-  if (id == LRD_NIL) return;
-  uint32_t hotter = lrd_slots_entry(slots, id)->prev;
-  if (hotter != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, hotter));
+/// Begins to load the entry that is so many `steps` hotter than this one, at least one. Reads those
+/// between, which earlier calls have begun to load.
+LRD_INLINE void lrd_order_prefetch(lrd_slots slots, const lrd_entry *entry, int steps) {
+  for (; entry->prev != LRD_NIL; steps--) {
+    entry = lrd_slots_entry(slots, entry->prev);
+    if (steps > 1) continue;
+    LRD_PREFETCH(entry);
+    return;
+  }
 }
 
 /// `parts` hundredths of a bound, at least 1. LRD_UNBOUNDED stays so.

@@ -175,7 +175,7 @@ LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) L
   uint32_t id = lrd_evict_take_locked(shard);
   if (id == LRD_NIL) return false;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
-  if (ahead) lrd_evict_prefetch_locked(&local->cache, shard, victim);
+  if (ahead) lrd_evict_prefetch_locked(&local->cache, shard, victim, true);
   uint64_t cost = LRD_UNLIKELY(victim->fields) ? lrd_shard_drop_fields_locked(shard, victim) : 0;
   lrd_shard_erase_locked(shard, victim, id, LRD_REMOVED_LIMIT);
   lrd_chain_add_costing(removed, victim, cost);

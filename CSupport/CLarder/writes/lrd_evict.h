@@ -23,10 +23,11 @@ LRD_INLINE uint32_t lrd_evict_take_locked(lrd_shard *shard) LRD_REQUIRES(shard->
   return policy->remove(&shard->order, shard->pool, lrd_pool_entry(shard->pool, id), true);
 }
 
-/// Begins to load what evicting and destroying the hotter neighbour of a victim will touch: where
-/// victims are neighbours, that of the next one.
-void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *victim)
-    LRD_REQUIRES(shard->lock);
+/// Begins to load what the next evictions will touch, where victims are neighbours: for that of the
+/// hotter neighbour its bucket and, if the caller `destroys` victims, its references; for the third
+/// from now its header. So a header is read two evictions after it was asked for, and nobody waits.
+void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *victim,
+                               bool destroys) LRD_REQUIRES(shard->lock);
 
 /// Evicts one entry other than `spared` because of `shortage`; its state becomes `reason`. False
 /// when no entry of the shard would help. If the policy names `spared`, it is displaced: the entry

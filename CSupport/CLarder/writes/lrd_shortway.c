@@ -43,7 +43,7 @@ LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *sh
   uint32_t id = lrd_evict_take_locked(shard);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
-  if (shard->ahead) lrd_evict_prefetch_locked(cache, shard, victim);
+  if (shard->ahead) lrd_evict_prefetch_locked(cache, shard, victim, !used);
   if (timer && victim->fields & LRD_IS_TIMED) {
     lrd_wheel_remove(&timer->wheel, shard->pool, victim);
   }

@@ -154,11 +154,15 @@ static uint32_t adaptive_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, 
 }
 
 static void adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
-  const lrd_adaptive *state = order->state;
+  const lrd_ghosts *ghosts = &((const lrd_adaptive *)order->state)->ghosts;
   lrd_slots slots = lrd_pool_slots(pool);
-  lrd_ghosts_prefetch(&state->ghosts, hash48);
-  lrd_order_prefetch(slots, lrd_parted_tail(order));
-  if (order->hand != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, order->hand));
+  lrd_ghosts_prefetch(ghosts, hash48);
+  // The headers of these two were asked for by earlier evictions and insertions.
+  uint32_t tail = lrd_parted_tail(order), hand = order->hand;
+  if (tail != LRD_NIL) {
+    lrd_ghosts_prefetch(ghosts, lrd_entry_hash48_locked(lrd_slots_entry(slots, tail)));
+  }
+  if (hand != LRD_NIL) lrd_order_prefetch(slots, lrd_slots_entry(slots, hand), 1);
 }
 
 /// Lets the coldest entry of list `number` stay, where its hits allow that: it moves to the hot end
