@@ -85,4 +85,24 @@ struct EvictionWaysTests {
     #expect(isQuiet(fresh: bound.count * 3 / 8 - 2, somethingWaits: true))
     #expect(!isQuiet(fresh: bound.count * 3 / 8 - 1, somethingWaits: true), "it runs a fence")
   }
+
+  @Test("Writers destroy what holds up a scan, and so come back to the short way")
+  func scannedEntriesThatHoldUpAScan() {
+    let entry = UnsafeMutablePointer<lrd_entry>.allocate(capacity: 1)
+    defer { entry.deallocate() }
+    let bound = lrd_limbo_bound(100_000, 0)
+    func isBehind(fresh: UInt64, scanned: UInt64, somethingWaits: Bool = true) -> Bool {
+      var limbo = lrd_limbo()
+      limbo.fresh.count = UInt32(fresh)
+      limbo.scanned.count = UInt32(scanned)
+      limbo.waiting.head = somethingWaits ? entry : nil
+      return lrd_limbo_is_behind_locked(&limbo, bound)
+    }
+    let due = bound.count * 3 / 8
+    #expect(isBehind(fresh: due, scanned: 1))
+    #expect(!isBehind(fresh: due - 1, scanned: bound.count / 2), "no scan is due yet")
+    #expect(!isBehind(fresh: due, scanned: 0), "nothing holds it up")
+    #expect(!isBehind(fresh: due, scanned: 1, somethingWaits: false), "nothing is to be scanned")
+    #expect(isBehind(fresh: 0, scanned: bound.count / 2 + 1, somethingWaits: false))
+  }
 }

@@ -152,16 +152,11 @@ static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
 static lrd_progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
   for (;;) {
     lrd_garbage garbage = {0};
-    lrd_limbo *limbo = &shard->limbo;
     if (!lrd_lock_try_or_mark(&shard->lock)) return LRD_LATER;
-    bool busy = limbo->busy;
-    if (!busy) {
-      lrd_limbo_take_locked(limbo, &cache->pool, &cache->entry_references, LRD_DESTROY_STEP,
-                            &garbage.free);
-    }
-    bool waits = lrd_limbo_waits_locked(limbo);
+    bool busy = shard->limbo.busy;
+    lrd_garbage_take_locked(cache, shard, &garbage, busy ? 0 : LRD_DESTROY_STEP);
     lrd_shard_leave(cache, shard);
-    if (!garbage.free.head) return !waits ? LRD_DONE : busy ? LRD_SOON : LRD_LATER;
+    if (!garbage.free.head) return !garbage.unsettled ? LRD_DONE : busy ? LRD_SOON : LRD_LATER;
     lrd_garbage_destroy_free(cache, &garbage);
   }
 }

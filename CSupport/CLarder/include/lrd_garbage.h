@@ -88,10 +88,8 @@ LRD_INLINE bool lrd_garbage_retire_locked(lrd_cache *cache, lrd_lane *lane, lrd_
     return false;
   }
   lrd_chain_add_costing(&shard->limbo.fresh, removed, 0);
-  lrd_chain taken = {0};
-  lrd_limbo_take_locked(&shard->limbo, &cache->pool, &cache->entry_references, 1, &taken);
-  *free = taken.head;
-  lane->destroying += taken.head != NULL;
+  *free = lrd_limbo_take_locked(&shard->limbo, &cache->pool, &cache->entry_references);
+  lane->destroying += *free != NULL;
   return true;
 }
 
@@ -102,6 +100,11 @@ static inline bool lrd_garbage_end(lrd_lane *lane) {
   lane->destroying--;
   return true;
 }
+
+/// Takes up to `most` scanned entries out of the shard's limbo, to be destroyed. `unsettled` says
+/// whether something stays there.
+void lrd_garbage_take_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                             uint32_t most) LRD_REQUIRES(shard->lock);
 
 /// Hands the entries that the observer has seen on to the limbo.
 void lrd_garbage_retire(lrd_cache *cache, lrd_garbage *garbage);

@@ -35,6 +35,7 @@
  *   fresh >= 3m/8, the ticket has not passed      run a fence, unless another writer does
  *   fresh >= m/4, it has passed, none scanned     scan the waiting, draw a ticket for the fresh
  *   scanned > m/2, or too costly                  destroy LRD_DESTROY_STEP more
+ *   some scanned, fresh >= 3m/8, some waiting     the same: the waiting cannot be scanned before
  *   all together > m, or the first two costly     run a fence, scan all fresh and waiting, and
  *                                                 destroy down to m/2, LRD_DESTROY_STEP at a time
  * On the short way of an insertion nobody looks at the fresh before 3m/8 while some wait: a ticket
@@ -115,15 +116,23 @@ static inline uint64_t lrd_limbo_count_locked(const lrd_limbo *limbo) {
   return (uint64_t)limbo->fresh.count + limbo->waiting.count + limbo->scanned.count;
 }
 
-/// True when more entries are scanned than the shard should keep.
+/// The fresh entries at which a writer acts while others wait.
+static inline uint32_t lrd_limbo_most_fresh(lrd_amount bound) {
+  return (uint32_t)(bound.count / 8 * 3);
+}
+
+/// True when more entries are scanned than the shard should keep: any that hold up a scan which is
+/// due.
 static inline bool lrd_limbo_is_behind_locked(const lrd_limbo *limbo, lrd_amount bound) {
-  return limbo->scanned.count > bound.count / 2 || limbo->scanned.cost > bound.cost / 2;
+  bool holds_up = limbo->waiting.head && limbo->fresh.count >= lrd_limbo_most_fresh(bound);
+  return limbo->scanned.count > (holds_up ? 0 : bound.count / 2) ||
+         limbo->scanned.cost > bound.cost / 2;
 }
 
 /// True when a removed entry without a cost can be added to `fresh`, and nothing else is to be
 /// done.
-static inline bool lrd_limbo_is_quiet_locked(const lrd_limbo *limbo, lrd_amount bound) {
-  uint64_t acts = limbo->waiting.head ? bound.count / 8 * 3 : bound.count / 4;
+LRD_INLINE bool lrd_limbo_is_quiet_locked(const lrd_limbo *limbo, lrd_amount bound) {
+  uint64_t acts = limbo->waiting.head ? lrd_limbo_most_fresh(bound) : bound.count / 4;
   return limbo->fresh.count + 1 < acts && !limbo->tables &&
          lrd_limbo_count_locked(limbo) < bound.count &&
          !(limbo->fresh.cost | limbo->waiting.cost | limbo->scanned.cost) &&
@@ -162,10 +171,10 @@ void lrd_scan_sort(lrd_scan *scan, const struct lrd_hazards *hazards, lrd_pool *
 /// scan must be sorted first; nothing has changed then.
 bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const struct lrd_hazards *hazards);
 
-/// Takes up to `most` scanned entries that no reader holds. Begins to load the entry that will be
-/// next, with its `references`.
-void lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool, const lrd_references *references,
-                           uint32_t most, lrd_chain *free);
+/// Takes a scanned entry that no reader holds; NULL if there is none. Begins to load the entry that
+/// will be next but one, and what the next one refers to.
+lrd_entry *_Nullable lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool,
+                                           const lrd_references *references);
 
 /// Puts free entries before all other scanned ones. If each destruction inserts others, a tree of
 /// destructions is then walked depth first, and few of its entries wait at a time.

@@ -56,7 +56,7 @@ bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound
   }
   if (fresh < bound.count / 4) return false;
   if (limbo->waiting.head && !has_passed(limbo)) {
-    bool fence = !limbo->fencing && fresh >= bound.count / 8 * 3;
+    bool fence = !limbo->fencing && fresh >= lrd_limbo_most_fresh(bound);
     limbo->fencing |= fence;
     return fence;
   }
@@ -160,25 +160,21 @@ static bool is_named(const lrd_limbo *limbo, const lrd_entry *entry) {
   return false;
 }
 
-void lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool, const lrd_references *references,
-                           uint32_t most, lrd_chain *free) {
-  while (most && limbo->scanned.head) {
-    lrd_entry *entry = lrd_chain_take(&limbo->scanned, pool);
+lrd_entry *lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool,
+                                 const lrd_references *references) {
+  for (lrd_entry *entry; (entry = lrd_chain_take(&limbo->scanned, pool));) {
     const lrd_entry *next = limbo->scanned.head;
     if (next) {
       lrd_entry_prefetch_references(next, references);
       const lrd_entry *then = lrd_chain_next(pool, next);
       if (then) LRD_PREFETCH(then);
     }
-    if (LRD_UNLIKELY(is_named(limbo, entry))) {
-      limbo->held++;
-      limbo->held_cost += lrd_entry_cost(entry);
-      lrd_chain_add(&limbo->fresh, entry);
-    } else {
-      lrd_chain_add(free, entry);
-      most--;
-    }
+    if (LRD_LIKELY(!is_named(limbo, entry))) return entry;
+    limbo->held++;
+    limbo->held_cost += lrd_entry_cost(entry);
+    lrd_chain_add(&limbo->fresh, entry);
   }
+  return NULL;
 }
 
 void lrd_limbo_put_first_locked(lrd_limbo *limbo, lrd_chain *free) {

@@ -18,11 +18,15 @@ static bool leaves_tables_locked(const lrd_shard *shard) LRD_REQUIRES(shard->loc
          !lrd_request_is_unheard();
 }
 
-static void take_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage, uint32_t most)
-    LRD_REQUIRES(shard->lock) {
-  lrd_limbo_take_locked(&shard->limbo, &cache->pool, &cache->entry_references, most,
-                        &garbage->free);
-  garbage->unsettled |= lrd_limbo_waits_locked(&shard->limbo);
+void lrd_garbage_take_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
+                             uint32_t most) {
+  lrd_limbo *limbo = &shard->limbo;
+  for (lrd_entry *entry; most; most--) {
+    entry = lrd_limbo_take_locked(limbo, &cache->pool, &cache->entry_references);
+    if (!entry) break;
+    lrd_chain_add(&garbage->free, entry);
+  }
+  garbage->unsettled |= lrd_limbo_waits_locked(limbo);
 }
 
 void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
@@ -41,7 +45,7 @@ void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garba
     if (lrd_limbo_is_behind_locked(limbo, bound)) due += LRD_DESTROY_STEP;
   }
   if (!leaves_tables_locked(shard)) lrd_limbo_scan_tables_locked(limbo, &garbage->scan);
-  take_locked(cache, shard, garbage, due);
+  lrd_garbage_take_locked(cache, shard, garbage, due);
 }
 
 void lrd_garbage_add_slow_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
@@ -110,7 +114,7 @@ static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage
   }
   lrd_shard *shard = &cache->shards[0];
   lrd_shard_enter(cache, NULL, shard);
-  take_locked(cache, shard, garbage, 1);
+  lrd_garbage_take_locked(cache, shard, garbage, 1);
   lane->deferred = shard->limbo.scanned.head != NULL;
   lrd_shard_leave(cache, shard);
 }
@@ -122,7 +126,7 @@ static void take_owed(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_shard_enter(cache, NULL, shard);
   lrd_amount bound = lrd_garbage_bound_locked(cache, shard);
   garbage->owes = lrd_limbo_is_behind_locked(&shard->limbo, bound);
-  if (garbage->owes) take_locked(cache, shard, garbage, LRD_DESTROY_STEP);
+  if (garbage->owes) lrd_garbage_take_locked(cache, shard, garbage, LRD_DESTROY_STEP);
   lrd_shard_leave(cache, shard);
 }
 
