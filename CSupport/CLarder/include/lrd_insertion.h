@@ -58,7 +58,7 @@ LRD_INLINE void lrd_insertion_prefetch_locked(lrd_shard *shard, uint64_t hash)
 static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
                                        uint64_t hash) LRD_ACQUIRE(shard->lock) {
   lrd_shard_enter(cache, lane, shard);
-  if (shard->ahead) lrd_insertion_prefetch_locked(shard, hash);
+  if (shard->order.ahead) lrd_insertion_prefetch_locked(shard, hash);
 }
 
 /// Publishes `entry`, in place of `old` if there is one, within the limits; unlocks. The entry

@@ -46,6 +46,7 @@ typedef struct lrd_order {
   lrd_queue queue[LRD_QUEUES];
   uint32_t hand;  // a slot id: the hand of a clock, a mark in a queue, the root of a tree
   bool adjust;    // `insert` asks for a call of `adjust`, once the lock is free
+  bool ahead;     // begin to load what later evictions will touch: see lrd_insertion_begin()
   uint64_t steps; // entries looked at in search of victims, ever: tests bound it
 
   // The limits divided by the number of shards. A shard may hold more or less, since the limits are
@@ -143,6 +144,9 @@ static inline bool lrd_queue_reaches(const lrd_queue *queue, lrd_amount amount) 
 static inline bool lrd_queue_exceeds(const lrd_queue *queue, lrd_amount amount) {
   return queue->size.count > amount.count || queue->size.cost > amount.cost;
 }
+
+/// Entries are asked for when those that leave so many steps earlier do.
+enum { LRD_AHEAD = 3 };
 
 /// Begins to load the entry that is so many `steps` hotter than this one, at least one. Reads those
 /// between, which earlier calls have begun to load.

@@ -61,7 +61,6 @@ typedef struct lrd_shard {
   uint64_t at_ease; // see I6; guard: `lock`. Changes with the tables, so it is beside the root
 
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  bool ahead;        // begin to load what evictions touch: see lrd_insertion_begin()
   bool flying;       // `flights` is not 0
   bool local;        // of a local cache: nobody makes the next table in advance
   uint64_t unlinked; // entries ever unlinked; a batch is sound while this does not change

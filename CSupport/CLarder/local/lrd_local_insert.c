@@ -170,7 +170,7 @@ LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
 /// Evicts the policy's next victim. False when there is none.
 LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
-  bool ahead = lrd_shard_is_far_locked(shard);
+  bool ahead = shard->order.ahead = lrd_shard_is_far_locked(shard);
   if (ahead) lrd_insertion_prefetch_locked(shard, hash);
   uint32_t id = lrd_evict_take_locked(shard);
   if (id == LRD_NIL) return false;

@@ -37,7 +37,7 @@ void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_ent
   const lrd_entry *next = lrd_slots_entry(slots, victim->prev);
   lrd_shard_prefetch(shard, lrd_entry_hash48_locked(next), 0); // its hints are left as they are
   if (destroys) lrd_entry_prefetch_references(next, &cache->entry_references);
-  lrd_order_prefetch(slots, next, 2);
+  lrd_order_prefetch(slots, next, LRD_AHEAD - 1);
 }
 
 static int kind_of(uint8_t reason, lrd_shortage shortage) {
@@ -50,7 +50,7 @@ bool lrd_evict_living_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spar
   bool wants_cost = shortage == LRD_COST_SHORT && cache->policy->pass;
   lrd_entry *victim = choose_locked(cache, shard, spared, wants_cost);
   if (!victim) return false;
-  if (shard->ahead) {
+  if (shard->order.ahead) {
     lrd_evict_prefetch_locked(cache, shard, victim, lrd_thread_is_solitary());
   }
   lrd_shard_unlink_locked(shard, victim, reason, victims);

@@ -157,7 +157,7 @@ LRD_INLINE void publish_locked(lrd_shard *shard, const lrd_insertion *insertion,
                                lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
     LRD_REQUIRES(shard->lock) {
   lrd_counters *counters = &shard->counters;
-  shard->ahead = unlinked->head && lrd_shard_is_far_locked(shard);
+  shard->order.ahead = unlinked->head && lrd_shard_is_far_locked(shard);
   if (old) {
     lrd_shard_replace_locked(shard, old, entry, hash, unlinked);
     counters->replacements++;

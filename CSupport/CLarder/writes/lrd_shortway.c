@@ -43,7 +43,7 @@ LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *sh
   uint32_t id = lrd_evict_take_locked(shard);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
-  if (shard->ahead) lrd_evict_prefetch_locked(cache, shard, victim, !used);
+  if (shard->order.ahead) lrd_evict_prefetch_locked(cache, shard, victim, !used);
   if (timer && victim->fields & LRD_IS_TIMED) {
     lrd_wheel_remove(&timer->wheel, shard->pool, victim);
   }
@@ -86,7 +86,7 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     lrd_table_insert_locked(home, lrd_item_of(entry, id, hash), hash);
   }
   shard->counters.insertions++;
-  shard->ahead = evicted != NOT_EVICTED && lrd_shard_is_far_locked(shard);
+  shard->order.ahead = evicted != NOT_EVICTED && lrd_shard_is_far_locked(shard);
   bool adjusts = shard->order.adjust;
   bool asks = timer && lrd_timer_asks(timer);
   lrd_shard_leave(cache, shard);

@@ -173,6 +173,7 @@ LRD_INLINE bool spare(lrd_order *order, int number, lrd_slots slots, lrd_entry *
   uint32_t hits = lrd_entry_bits(entry);
   // Most victims were not hit, and nobody hears of them.
   if (!hits) return false;
+  if (order->ahead) lrd_order_prefetch(slots, entry, LRD_AHEAD);
   bool stays = !last && (number == MAIN || lrd_expert_promotes(entry->queue == YOUNG, hits));
   bool rounds = stays && number == MAIN;
   uint32_t kept = rounds ? lrd_expert_round(state->expert, lrd_credit(hits)) : 0;
