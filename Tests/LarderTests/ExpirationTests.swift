@@ -160,6 +160,20 @@ struct ExpirationTests {
     cache.checkInvariants()
   }
 
+  @Test("An insertion removes two of what has expired, so that it dwindles")
+  func dwindling() {
+    let cache = Cache<Int, Int>(
+      shards: 1, expiration: .afterWrite(.seconds(10)), options: .init(clock: .manual(clock)))
+    for key in 0..<100 { cache[key] = key }
+    clock.advance(by: .seconds(20))
+    for added in 1...50 {
+      cache[1_000 + added] = added
+      #expect(cache.count == 100 - added)
+    }
+    #expect(cache.removeExpired() == 0)
+    cache.checkInvariants()
+  }
+
   @Test("Observers see the value alive, and why it left")
   func observers() {
     let seen = Protected<[Int: RemovalCause]>([:])

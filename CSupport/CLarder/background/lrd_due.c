@@ -5,10 +5,9 @@
 #include "lrd_expire.h"
 #include "lrd_garbage.h"
 
-enum {
-  slices_per_visit = 2048, // of one shard
-  expirations = 8,         // under one lock
-};
+/// Slices of one shard in a visit, and what one removes under its lock: so little that a writer who
+/// finds the lock taken gets it while it spins (lrd_lock.h). To sleep would take it much longer.
+enum { slices_per_visit = 4096, expirations_per_slice = 4 };
 
 /// The pause between visits for what expires: few visits then remove much.
 static const uint64_t expiry_pause = 250000000; // 0.25 s
@@ -22,7 +21,7 @@ static lrd_progress expire(lrd_cache *cache, lrd_shard *shard, uint64_t *next) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return LRD_DONE;
     if (!lrd_lock_try_or_mark(&shard->lock)) return LRD_LATER;
     lrd_timer_look(shard->timer);
-    bool more = lrd_expire_some_locked(shard, expirations, NULL, false, &expired);
+    bool more = lrd_expire_some_locked(shard, expirations_per_slice, NULL, false, &expired);
     lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
     lrd_garbage_add_locked(cache, shard, &garbage, &expired);
     shard->timer->wake = shard->timer->first = lrd_wheel_next(&shard->timer->wheel);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_insertion.c — the steps of lrd_insertion_finish(), begun under the shard's lock:
  *
- *   Step 0. Where entries can expire, remove what has: the key's old entry, and a few others. If
+ *   Step 0. Where entries can expire, remove what has: the key's old entry, and two others. If
  *           the entry has no room for a deadline, unlock and return UNFIT.
  *   Step 1. Refuse an entry that has no time to live, or that costs more than the cost limit. If
  *           it is refused, remove its key's old entry.
@@ -21,7 +21,9 @@
 #include "lrd_expire.h"
 #include "lrd_growth.h"
 
-enum { evictions_per_lock = 32, expirations_per_insertion = 4, seeks_per_insertion = 16 };
+/// Of what has expired an insertion removes one more than it adds: so the rest dwindles where no
+/// background thread runs. All writers wait longer for the lock if it removes more.
+enum { evictions_per_lock = 32, expirations_per_insertion = 2, seeks_per_insertion = 16 };
 
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
   lrd_shard_leave(cache, shard);
@@ -64,7 +66,7 @@ static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inse
 }
 
 /// Step 0. Gives the entry the time field that it lacks, and removes what has expired: `*old`, and
-/// a few others. False if there is no room for the field.
+/// two others. False if there is no room for the field.
 static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_shard *shard,
                                                        lrd_insertion *insertion, lrd_entry *entry,
                                                        lrd_entry **old) LRD_REQUIRES(shard->lock) {
