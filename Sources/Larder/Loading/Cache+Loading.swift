@@ -186,10 +186,8 @@ extension Cache {
       Task { [self] in
         let hasTurn = await limiter?.enter(for: [flight]) ?? false
         defer { if hasTurn { limiter?.leave() } }
-        // All callers left before it began.
-        if Task.isCancelled {
-          return allFlights().land(flight, .failed(CancellationError()), remembering: nil)
-        }
+        // The last caller has left, and nobody can join any more: see `leave(_:_:)`.
+        if Task.isCancelled { return allFlights().land(flight, .left, remembering: nil) }
         let start = lrd_cache_now(core)
         let result: Result<Value, any Error>
         do { result = .success(try await load(flight.key)) } catch { result = .failure(error) }

@@ -1,23 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets a number of loads run at once. Others wait their turn, first come first served. A load that
-/// is cancelled keeps its place, and gives its turn back at once.
+/// Lets a number of loads run at once. Others wait their turn, first come first served. A load whose
+/// task is cancelled, because nobody waits for it any more, leaves the queue without a turn.
 ///
 /// A load that another load waits for runs at once, above the number: the other one may have the
 /// turn that it waits for. `LoadNode.isNeeded` says so. It is set before the lock is taken to look
 /// for the load among those who wait, and read under the lock before the load begins to wait.
+/// Cancellation is seen in the same way: a task is marked before its handler takes the lock.
 final class LoadLimiter: Sendable {
-  private struct Waiting {
+  private typealias Continuation = UnsafeContinuation<Bool, Never>
+
+  /// Loads that wait, and their place in the queue. Their task holds it until it is resumed, so
+  /// that none dies under the lock.
+  private final class Waiting: @unchecked Sendable {
+    // Sendable: the limiter's lock guards what changes.
     let loads: [LoadNode]
-    /// Told whether there is a turn to give back.
-    let continuation: UnsafeContinuation<Bool, Never>
+    /// Told whether there is a turn to give back. `nil` out of the queue.
+    var continuation: Continuation?
+    unowned(unsafe) var previous: Waiting?
+    var next: Waiting?
+
+    init(_ loads: [LoadNode]) { self.loads = loads }
   }
 
   private struct State {
     var free: Int
-    /// Those who wait, oldest first, from `first` on, and holes.
-    var waiting: [Waiting?] = []
-    var first = 0
+    /// Those who wait, oldest first.
+    var first: Waiting?
+    var last: Waiting?
+
+    mutating func append(_ waiting: Waiting, _ continuation: Continuation) {
+      waiting.continuation = continuation
+      waiting.previous = last
+      if let last { last.next = waiting } else { first = waiting }
+      last = waiting
+    }
+
+    /// Takes loads out of the queue; `nil` if they are not in.
+    mutating func remove(_ waiting: Waiting) -> Continuation? {
+      guard let continuation = waiting.continuation.take() else { return nil }
+      let (previous, next) = (waiting.previous, waiting.next)
+      if let previous { previous.next = next } else { first = next }
+      if let next { next.previous = previous } else { last = previous }
+      (waiting.previous, waiting.next) = (nil, nil)
+      return continuation
+    }
   }
 
   private let state: Guarded<State>
@@ -25,48 +52,54 @@ final class LoadLimiter: Sendable {
   init(_ limit: Int) { state = Guarded(State(free: limit)) }
 
   /// Waits for a turn to run one loader for these loads. Returns whether there is one to give back.
+  /// A task that is cancelled waits no longer, and is to run no loader, with a turn or without.
   func enter(for loads: [LoadNode]) async -> Bool {
-    await withUnsafeContinuation { (continuation: UnsafeContinuation<Bool, Never>) in
-      let waiting = Waiting(loads: loads, continuation: continuation)
-      let hasTurn = state.withLock { state -> Bool? in
-        if loads.contains(where: \.isNeeded) { return false }
-        if state.free > 0 {
-          state.free -= 1
-          return true
+    LoadPoints.reach()
+    let waiting = Waiting(loads)
+    let mayGiveBack = await withTaskCancellationHandler {
+      await withUnsafeContinuation { (continuation: Continuation) in
+        let hasTurn = state.withLock { state -> Bool? in
+          if Task.isCancelled || loads.contains(where: \.isNeeded) { return false }
+          if state.free > 0 {
+            state.free -= 1
+            return true
+          }
+          state.append(waiting, continuation)
+          return nil
         }
-        state.waiting.append(waiting)
-        return nil
+        if let hasTurn { continuation.resume(returning: hasTurn) }
       }
-      if let hasTurn { continuation.resume(returning: hasTurn) }
+    } onCancel: {
+      state.withLock { $0.remove(waiting) }?.resume(returning: false)
     }
+    LoadPoints.reach()
+    return mayGiveBack
   }
 
   /// Gives a turn back.
   func leave() {
-    let next = state.withLock { state -> Waiting? in
-      var next: Waiting?
-      while next == nil && state.first < state.waiting.count {
-        next = state.waiting[state.first].take()
-        state.first += 1
+    let next = state.withLock { state -> Continuation? in
+      guard let first = state.first else {
+        state.free += 1
+        return nil
       }
-      if state.first * 2 > state.waiting.count {
-        state.waiting.removeFirst(state.first)
-        state.first = 0
-      }
-      if next == nil { state.free += 1 }
-      return next
+      return state.remove(first)
     }
-    next?.continuation.resume(returning: true)
+    next?.resume(returning: true)
   }
 
   /// Lets those run who are needed by now.
   func admitNeeded() {
     let needed = state.withLock { state in
-      (state.first..<state.waiting.count).compactMap { index -> Waiting? in
-        let isNeeded = state.waiting[index]?.loads.contains(where: \.isNeeded) ?? false
-        return isNeeded ? state.waiting[index].take() : nil
+      var needed: [Continuation] = []
+      var candidate = state.first
+      while let waiting = candidate {
+        candidate = waiting.next
+        guard waiting.loads.contains(where: \.isNeeded) else { continue }
+        if let continuation = state.remove(waiting) { needed.append(continuation) }
       }
+      return needed
     }
-    for waiting in needed { waiting.continuation.resume(returning: false) }
+    for continuation in needed { continuation.resume(returning: false) }
   }
 }

@@ -5,9 +5,10 @@ public struct LoadingOptions: Sendable {
   /// Whether a load goes on when all its callers were cancelled. Otherwise it is cancelled, too.
   public var continuesWithoutCallers: Bool
 
-  /// The most loads at once; 0 for no limit. Others wait their turn, first come first served. Loads
-  /// that a loader asks for do not wait, nor do those that it comes to wait for: they are part of
-  /// the load that asks. Must not be negative.
+  /// The most loads at once; 0 for no limit. Others wait their turn, first come first served, or
+  /// until their last caller is cancelled: then they are not run. Loads that a loader asks for do
+  /// not wait, nor do those that it comes to wait for: they are part of the load that asks. Must
+  /// not be negative.
   public var loadLimit: Int
 
   /// How long a failure is remembered; `nil` for not at all.
