@@ -11,9 +11,9 @@ public struct PressureResponse: Sendable {
   public enum Action: Sendable, Hashable {
     /// Removes nothing.
     case keepAll
-    /// Keeps this fraction, 0...1, of what there was when the pressure began, rounded to the nearest
-    /// number of entries (a tenth of four is none; `minimumCount` helps): the hottest by the
-    /// policy's order. Until the pressure is over, the limits are lowered to the same fraction.
+    /// Keeps this fraction, 0...1, of what there was when the pressure began, rounded up: the
+    /// hottest by the policy's order. Until the pressure is over, the limits are lowered to the same
+    /// fraction.
     case keep(Double)
     /// Removes every object that nobody but the cache holds. Values that are no objects are held by
     /// nobody. The limits stay.

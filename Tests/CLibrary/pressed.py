@@ -10,7 +10,9 @@ UNBOUNDED = float("inf")
 
 
 def part_of(whole, fraction):
-    return min(int(whole * fraction + 0.5), whole)
+    """Rounded up, but not for the error of two doubles: 0.07 * 100 is more than 7."""
+    part = whole * fraction
+    return min(int(part) + (int(part) < part * (1 - 2**-52)), whole)
 
 
 class Cause:

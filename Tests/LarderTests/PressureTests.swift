@@ -52,6 +52,26 @@ struct PressureTests {
     }
   }
 
+  @Test("Fractions of entries are rounded up, so that small caches keep some", arguments: [0, 10])
+  func roundedUp(spare: Int) async {
+    await #expect(processExitsWith: .success) { [spare] in
+      let small = (1...11).map { Self.filled($0, limit: $0 + spare) }
+      let free = (1...11).map { Self.filled($0, limit: 0) }
+      let emptied = Self.filled(4, pressure: PressureResponse(critical: 0))
+      let whole = Self.filled(3, limit: 3, pressure: PressureResponse(warning: 1, critical: 1))
+      // As doubles, 0.07 * 100 is above 7, and 0.29 * 100 below 29.
+      let exact = [0.07, 0.29].map { Self.filled(pressure: PressureResponse(critical: $0)) }
+      MemoryPressure.report(.critical)
+      for caches in [small, free] {
+        #expect(caches.map(\.count) == Array(repeating: 1, count: 10) + [2])
+      }
+      #expect(emptied.isEmpty)
+      #expect(whole.count == 3)
+      #expect(exact.map(\.count) == [7, 29])
+      #expect(exact.map(\.effectiveCountLimit) == [7, 29])
+    }
+  }
+
   @Test("A cache that ignores pressure keeps everything, and its limits")
   func ignores() async {
     await #expect(processExitsWith: .success) {

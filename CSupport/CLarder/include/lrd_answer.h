@@ -8,7 +8,8 @@
  * BASE. A fraction is one of the base: the most that the cache has held since the cause began. So
  * the same level, reported again, removes only what has come since, and nothing that is within its
  * cap. The cause ends when its cap is gone and the level is normal; the next one begins with what
- * is there then.
+ * is there then. Parts of the base and of limits are rounded up: a cap is never 0, so a small cache
+ * is not emptied while it may hold an entry.
  *
  * CAP. While a cause lasts, its cap stands beside the owner's limits, at the same fraction of them,
  * but not below a 16th. What has no limit has no cap. The limits in force are the lowest of all. A

@@ -16,10 +16,15 @@ static uint64_t most_of(uint64_t a, uint64_t b) {
   return a > b ? a : b;
 }
 
+/// The part, rounded up.
 static uint64_t part_of(uint64_t whole, double fraction) {
   if (fraction >= 1) return whole;
-  // Above 2^53 a double would round up beyond the whole.
-  return least_of((uint64_t)((double)whole * fraction + 0.5), whole);
+  double part = (double)whole * fraction;
+  uint64_t below = (uint64_t)part;
+  // 0.07 of 100 is a little more than 7 in doubles.
+  bool more = (double)below < part * (1 - 0x1p-52);
+  // Above 2^53 the whole itself may be rounded up.
+  return least_of(below + more, whole);
 }
 
 _Atomic(uint32_t) lrd_answers_heeding;
