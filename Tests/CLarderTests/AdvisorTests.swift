@@ -83,6 +83,41 @@ struct AdvisorTests {
     #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS))) == 2)
   }
 
+  @Test("Each change doubles the lead, and a long calm halves it")
+  func lead() {
+    var lead = lrd_lead()
+    func decided(changed: Bool = false, loaded: Bool = true, of capacity: UInt32 = 256) -> Double {
+      lrd_lead_decided(&lead, changed, loaded, capacity, max(capacity, 100)) / Double(capacity)
+    }
+    #expect(decided() == 0.125)
+    #expect((0..<5).map { _ in decided(changed: true) } == [0.25, 0.5, 1, 1, 1])
+    let calm = (0..<1_000).map { _ in decided() }
+    #expect(calm[126] == 1 && calm[127] == 0.5 && calm[255] == 0.25 && calm[999] == 0.125)
+    #expect(decided(loaded: false) == 1 && decided() == 1)
+    // Chance would decide by less than 12 misses.
+    lead = lrd_lead()
+    #expect(decided(of: 25) == 0.5)
+    #expect(decided(of: 5) == 1)
+  }
+
+  @Test("What was best in a loop is given up soon when the loop ends")
+  func afterALoop() {
+    let limit = 250, rounds = 16 * limit * 13 / 10, counted = 6 * limit
+    let hits = (0..<5).map { (seed: UInt64) in
+      let cache = Cache<Int, Int>(
+        countLimit: limit, policy: .adaptive, shards: 1, options: .repeatable(seed))
+      func load(_ key: Int) { if cache[key] == nil { cache[key] = key } }
+      for request in 0..<rounds { load(request % (limit * 13 / 10)) }
+      // A window that moves: the clock's best.
+      var random = SplitMix64(seed: seed)
+      let before = cache.statistics.hits
+      for request in 0..<counted { load(1_000_000 + request / 2 + random.below(limit * 9 / 10)) }
+      return Double(cache.statistics.hits - before) / Double(counted)
+    }
+    // With a lead that is always whole: 0.30.
+    #expect(hits.sorted()[2] > 0.325, "\(hits)")
+  }
+
   @Test("A miss that no shadow had counts a quarter against the current expert", arguments: experts)
   func missOfHeld(current: Int) {
     for number in Self.experts {

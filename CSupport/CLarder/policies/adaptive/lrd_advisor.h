@@ -34,12 +34,12 @@
  * hits would argue for a change that cannot bring these keys back. With unasked stores alone as the
  * measure, keys read once, a little too late to be found, would never be protected.
  *
- * THE BOUND. No count may exceed that of the current expert by more than a shadow's capacity.
- * Whatever the current expert was worth before, another is followed once it has missed less by that
- * capacity and the cost of the change, at most half a capacity more. (A cumulative sum
- * test: Page, "Continuous Inspection Schemes", Biometrika 1954.) The cache then needs time to
- * become what the new expert would have made it. An adversary who knows the sample can mislead the
- * advisor.
+ * THE BOUND. No count may exceed that of the current expert by more than a lead (lrd_lead.h), which
+ * is a shadow's capacity at most. Whatever the current expert was worth before, another is followed
+ * once it has missed less by that lead and the cost of the change, at most half a capacity more. (A
+ * cumulative sum test: Page, "Continuous Inspection Schemes", Biometrika 1954.) The cache then needs
+ * time to become what the new expert would have made it. An adversary who knows the sample can
+ * mislead the advisor.
  *
  * LeCaR (Vietri et al., HotStorage 2018) and Cacheus (FAST 2021) choose among experts by what each
  * would have missed. There two experts share one cache and learn from its ghosts. Here each expert
@@ -77,6 +77,7 @@
  *   all others   guard: `lock` */
 #pragma once
 
+#include "lrd_lead.h"
 #include "lrd_lock.h"
 #include "lrd_probe.h"
 
@@ -108,6 +109,7 @@ typedef struct lrd_advisor {
   uint32_t chance;                  // the state of a generator of random numbers
   uint32_t missed[LRD_MISSED_KEYS]; // keys missed and not stored since
   double misses[LRD_EXPERTS];
+  lrd_lead lead; // of the current expert
 } lrd_advisor;
 
 /// A new advisor without shadows; NULL without memory. 0 shards: one, which one thread has for
