@@ -20,16 +20,17 @@
 enum { LRD_PROBES = 8 };
 
 typedef struct lrd_adaptive {
-  // Most insertions write these. They lie together.
+  // Most insertions write these, and nothing else here. They lie in one line.
   lrd_ghosts ghosts;
-  lrd_samples samples;
-  lrd_probe probes[LRD_PROBES]; // what the shadows have not all heard of yet: a ring
-  uint32_t first_probe;         // the oldest
-  uint32_t probe_count;
-  lrd_sample_bucket *_Nullable polled; // the next to poll: its entries are being loaded
-  uint32_t rest;                       // insertions before the next upkeep
+  uint32_t rest;      // insertions before the next upkeep
   uint32_t full_for;  // times of upkeep for which the shard counts as full since its last eviction
   uint32_t threshold; // keys are sampled below this; the advisor's, lately
+  // These follow the sampled keys.
+  uint32_t probe_count;
+  uint32_t first_probe;         // the oldest
+  lrd_probe probes[LRD_PROBES]; // what the shadows have not all heard of yet: a ring
+  lrd_samples samples;
+  lrd_sample_bucket *_Nullable polled; // the next to poll: its entries are being loaded
   uint32_t
       advised; // the advisor's expert that the targets are for; LRD_EXPERTS: compute them again
   const lrd_expert *_Nullable expert; // to follow
@@ -42,6 +43,7 @@ typedef struct lrd_adaptive {
   uint64_t planned;  // entries of capacity that the wanted history is for; 0: none planned yet
   uint64_t capacity; // entries that the buckets above are for; stays when limits change
 } lrd_adaptive;
+_Static_assert(offsetof(lrd_adaptive, probes) <= 64, "in one line");
 
 static inline bool lrd_adaptive_is_bounded(const lrd_order *order) {
   return order->share.count != LRD_UNBOUNDED || order->share.cost != LRD_UNBOUNDED;
