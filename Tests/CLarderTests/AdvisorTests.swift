@@ -102,7 +102,8 @@ struct AdvisorTests {
 
   @Test("What was best in a loop is given up soon when the loop ends")
   func afterALoop() {
-    let limit = 250, rounds = 16 * limit * 13 / 10, counted = 6 * limit
+    let limit = 250
+    let (rounds, counted) = (16 * limit * 13 / 10, 6 * limit)
     let hits = (0..<5).map { (seed: UInt64) in
       let cache = Cache<Int, Int>(
         countLimit: limit, policy: .adaptive, shards: 1, options: .repeatable(seed))
