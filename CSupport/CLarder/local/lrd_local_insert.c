@@ -48,7 +48,7 @@ static bool split(lrd_table *root, uint64_t index, lrd_table *table, lrd_slots s
   lrd_bucket *bucket = &root->bucket[index], *heads = &table->bucket[2 * index];
   memset(heads, 0, 2 * sizeof *heads);
   if (LRD_LIKELY(!lrd_table_next_bucket(root, bucket))) {
-    lrd_table_split(bucket, table, 2 * index, slots);
+    lrd_table_split(bucket, table, index, slots);
     return true;
   }
   for (; bucket; bucket = lrd_table_next_bucket(root, bucket)) {

@@ -7,10 +7,6 @@
 /// Buckets of a growing table that one insertion moves: it is done when an eighth has been added.
 static const int buckets_per_insertion = 1;
 
-/// The buckets that a table quadruples to at most. It then has the size of the pages of its entries,
-/// 256 KiB.
-static const uint64_t quadrupled_most = 4096;
-
 static size_t alignment_of(lrd_supply_kind kind) {
   return kind == LRD_SUPPLY_HISTORY ? LRD_STATE_ALIGNMENT : _Alignof(lrd_bucket);
 }
@@ -56,12 +52,10 @@ static uint64_t most_entries(const lrd_shard *shard) {
   return share == LRD_UNBOUNDED ? share : share + share / 32 + 64;
 }
 
-/// The size of the table after one of so many buckets: fewer than that if they are enough. A small
-/// one becomes four times as large, so that a growing cache moves its entries half as often.
+/// The size of the table after one of so many buckets: twice that, or fewer if they are enough.
 static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
   uint64_t enough = most_entries(shard) / LRD_TABLE_LOAD + 1;
-  uint64_t more = buckets * 4 <= quadrupled_most ? buckets * 4 : buckets * 2;
-  return enough > buckets && enough < more ? enough : more;
+  return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
 }
 
 /// The number of entries at which the successor of a large table is made in advance. Never for a
