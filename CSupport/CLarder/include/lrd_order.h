@@ -145,7 +145,7 @@ static inline bool lrd_queue_exceeds(const lrd_queue *queue, lrd_amount amount) 
   return queue->size.count > amount.count || queue->size.cost > amount.cost;
 }
 
-/// Entries are asked for when those that leave so many steps earlier do.
+/// An entry is asked for when the one that is so many steps colder leaves its place.
 enum { LRD_AHEAD = 3 };
 
 /// Begins to load the entry that is so many `steps` hotter than this one, at least one. Reads those
