@@ -42,13 +42,14 @@ LRD_INLINE bool append(lrd_table *table, lrd_bucket *last, lrd_item item) {
   return true;
 }
 
-/// Copies the chain of bucket `index` to the two buckets that take its place in a table of twice
-/// the size. False without memory.
-static bool split(lrd_table *root, uint64_t index, lrd_table *table, lrd_slots slots) {
-  lrd_bucket *bucket = &root->bucket[index], *heads = &table->bucket[2 * index];
-  memset(heads, 0, 2 * sizeof *heads);
+/// Copies the chain of bucket `index` to those that take its place in a larger table: `each`,
+/// beginning with `first`. False without memory.
+static bool split(lrd_table *root, uint64_t index, lrd_table *table, uint64_t first, uint64_t each,
+                  lrd_slots slots) {
+  lrd_bucket *bucket = &root->bucket[index];
+  memset(&table->bucket[first], 0, each * sizeof *bucket);
   if (LRD_LIKELY(!lrd_table_next_bucket(root, bucket))) {
-    lrd_table_split(bucket, table, index, slots);
+    lrd_table_split(bucket, table, first, slots);
     return true;
   }
   for (; bucket; bucket = lrd_table_next_bucket(root, bucket)) {
@@ -61,21 +62,22 @@ static bool split(lrd_table *root, uint64_t index, lrd_table *table, lrd_slots s
   return true;
 }
 
-/// Puts all entries into a table of twice the size, at once: nobody waits for it meanwhile. Without
-/// memory the table stays, and gets more overflow buckets.
+/// Puts all entries into a larger table, at once: nobody waits for it meanwhile. Without memory the
+/// table stays, and gets more overflow buckets.
 static LRD_COLD void grow(lrd_shard *shard) LRD_UNCHECKED_LOCKS {
   lrd_table *root = lrd_shard_root_locked(shard);
   bool first = root == &lrd_table_empty;
   if (lrd_growth_moves_locked(shard)) return;
   if (!first && shard->count < root->buckets * LRD_TABLE_LOAD) return;
-  uint64_t buckets = first ? LRD_FIRST_BUCKETS : 2 * root->buckets;
-  lrd_table *table = lrd_table_create(buckets, shard->references);
+  uint64_t each = lrd_growth_factor(root->buckets);
+  lrd_table *table =
+      lrd_table_create(first ? LRD_FIRST_BUCKETS : root->buckets * each, shard->references);
   if (!table) return;
   // All of it is written now, so huge pages cost no more.
   lrd_alloc_at_once(table, table->bytes, _Alignof(lrd_table));
   if (first) lrd_table_make_ready(table);
-  for (; table->ready < buckets; table->ready += 2) {
-    if (!split(root, table->ready / 2, table, lrd_pool_slots(shard->pool))) {
+  for (uint64_t index = 0; table->ready < table->buckets; index++, table->ready += each) {
+    if (!split(root, index, table, table->ready, each, lrd_pool_slots(shard->pool))) {
       lrd_table_destroy(table);
       return;
     }

@@ -52,10 +52,11 @@ static uint64_t most_entries(const lrd_shard *shard) {
   return share == LRD_UNBOUNDED ? share : share + share / 32 + 64;
 }
 
-/// The size of the table after one of so many buckets: twice that, or fewer if they are enough.
+/// The size of the table after one of so many buckets: fewer than it may have if they are enough.
 static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
   uint64_t enough = most_entries(shard) / LRD_TABLE_LOAD + 1;
-  return enough > buckets && enough < buckets * 2 ? enough : buckets * 2;
+  uint64_t more = buckets * lrd_growth_factor(buckets);
+  return enough > buckets && enough < more ? enough : more;
 }
 
 /// The number of entries at which the successor of a large table is made in advance. Never for a

@@ -21,6 +21,13 @@ bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
 /// Tells the shard and its policy their share of the limits.
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) LRD_REQUIRES(shard->lock);
 
+/// How many times as large a table of so many buckets becomes when it is full. A small one grows by
+/// more, so that a growing cache moves its entries a third as often, up to 256 KiB: the size of the
+/// pages of its entries.
+static inline uint64_t lrd_growth_factor(uint64_t buckets) {
+  return buckets <= 1024 ? 4 : 2;
+}
+
 static inline bool lrd_growth_is_below_locked(lrd_shard *shard, uint64_t ease)
     LRD_REQUIRES(shard->lock) {
   const lrd_history *history = &shard->order.history;

@@ -10,38 +10,38 @@ static __attribute__((noinline)) void add_item(lrd_table *table, uint64_t hash, 
   lrd_table_add_locked(table, last, item);
 }
 
-/// Copies the entries of one bucket of a chain to its successors. `used`: the cells that are full
-/// in each. That no more fit does not happen to a bucket that is alone.
-LRD_INLINE void split(const lrd_bucket *bucket, lrd_table *twice, uint64_t index, lrd_slots slots,
-                      int used[2], bool alone) {
-  const uint64_t buckets = twice->buckets;
-  const bool hinted = twice->hints;
+/// Copies the entries of one bucket of a chain to its successors, which begin with bucket `first`.
+/// `used`: the cells that are full in each. That no more fit does not happen to a bucket that is
+/// alone.
+LRD_INLINE void split(const lrd_bucket *bucket, lrd_table *next, uint64_t first, lrd_slots slots,
+                      int used[LRD_SUCCESSORS_MOST], bool alone) {
+  const uint64_t buckets = next->buckets;
+  const bool hinted = next->hints;
   for (uint32_t full = lrd_bucket_full(bucket); full; full &= full - 1) {
     lrd_item item = lrd_bucket_item(bucket, __builtin_ctz(full), slots);
     uint64_t hash = lrd_entry_hash48_locked(item.entry);
-    uint64_t to = lrd_bucket_of(hash, buckets) - 2 * index;
-    LRD_ASSERT(to < 2);
+    uint64_t to = lrd_bucket_of(hash, buckets) - first;
+    LRD_ASSERT(to < LRD_SUCCESSORS_MOST);
     if (!alone && used[to] == LRD_BUCKET_CELLS) {
-      add_item(twice, hash, item);
+      add_item(next, hash, item);
       continue;
     }
-    if (hinted) lrd_table_hint_at(twice, 2 * index + to, used[to], item.entry);
-    lrd_bucket_fill(&twice->bucket[2 * index + to], used[to]++, item.tag, item.id);
+    if (hinted) lrd_table_hint_at(next, first + to, used[to], item.entry);
+    lrd_bucket_fill(&next->bucket[first + to], used[to]++, item.tag, item.id);
   }
 }
 
-void lrd_table_split(const lrd_bucket *bucket, lrd_table *twice, uint64_t index, lrd_slots slots) {
-  int used[2] = {0, 0};
-  split(bucket, twice, index, slots, used, true);
+void lrd_table_split(const lrd_bucket *bucket, lrd_table *next, uint64_t first, lrd_slots slots) {
+  int used[LRD_SUCCESSORS_MOST] = {0};
+  split(bucket, next, first, slots, used, true);
 }
 
-/// Copies the entries of a chain to a table of twice the size.
-static void split_chain(lrd_table *root, lrd_bucket *bucket, lrd_table *twice, lrd_slots slots) {
-  uint64_t index = root->moved;
-  int used[2] = {0, 0};
-  lrd_table_make_ready_to(twice, 2 * index + 2);
+/// The same for a chain.
+static void split_chain(lrd_table *root, lrd_bucket *bucket, lrd_table *next, uint64_t first,
+                        lrd_slots slots) {
+  int used[LRD_SUCCESSORS_MOST] = {0};
   for (; bucket; bucket = lrd_table_next_bucket(root, bucket)) {
-    split(bucket, twice, index, slots, used, false);
+    split(bucket, next, first, slots, used, false);
   }
 }
 
@@ -75,19 +75,28 @@ static void prefetch(const lrd_bucket *bucket, lrd_slots slots) {
   }
 }
 
+/// The buckets of `next` that take the entries of one of `root`; 0 where they share buckets with
+/// others, or are more than LRD_SUCCESSORS_MOST.
+static uint64_t successors(const lrd_table *root, const lrd_table *next) {
+  if (LRD_LIKELY(next->buckets == 2 * root->buckets)) return 2;
+  return next->buckets == 4 * root->buckets ? 4 : 0;
+}
+
 bool lrd_table_move_bucket_locked(lrd_table *root, lrd_slots slots) {
   lrd_table *next = LRD_LOAD(&root->next);
   lrd_bucket *head = &root->bucket[root->moved];
   bool ahead = root->buckets >= far_buckets && root->moved + 1 < root->buckets;
   if (ahead) prefetch(&head[1], slots);
-  uint64_t link = LRD_LOAD(&head->link);
-  bool alone = !(link & LRD_LINK_OVERFLOW), doubles = next->buckets == 2 * root->buckets;
-  if (LRD_LIKELY(alone && doubles)) {
-    lrd_table_make_ready_to(next, 2 * root->moved + 2);
-    lrd_table_split(head, next, root->moved, slots);
+  bool alone = !(LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW);
+  uint64_t each = successors(root, next), first = each * root->moved;
+  if (!(alone && each) && !has_room(root, head, next)) return false;
+  if (each) lrd_table_make_ready_to(next, first + each);
+  if (LRD_LIKELY(alone && each)) {
+    lrd_table_split(head, next, first, slots);
+  } else if (each) {
+    split_chain(root, head, next, first, slots);
   } else {
-    if (!has_room(root, head, next)) return false;
-    (doubles ? split_chain : copy)(root, head, next, slots);
+    copy(root, head, next, slots);
   }
   lrd_table_leave_locked(root, head);
   root->moved++;
