@@ -8,8 +8,8 @@
 /// saves is lost. Half as many polls cost a hundredth.
 enum { polled_part = 32 };
 
-/// The most insertions between two times of upkeep, and shadows that a probe then goes through.
-enum { period_most = 16, shadows_most = 4 };
+/// The most insertions between two times of upkeep.
+enum { period_most = 16 };
 
 static lrd_probe *probe_at(lrd_adaptive *state, uint32_t index) {
   return &state->probes[(state->first_probe + index) % LRD_PROBES];
@@ -97,7 +97,7 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
   state->rest = period_for(state);
   if (state->full_for) state->full_for--;
   if (threshold) poll(order, slots);
-  uint32_t left = state->rest < shadows_most ? state->rest : shadows_most;
+  uint32_t due = (state->probe_count + 1) / 2, left = state->rest < due ? state->rest : due;
   for (uint32_t asked = 1; asked && left && state->probe_count; left -= asked) {
     asked = advance(order, left);
   }
