@@ -133,6 +133,13 @@ uint64_t lrdt_shard_ticket(lrd_shard *shard) {
   return ticket;
 }
 
+uint64_t lrdt_shard_visited(lrd_shard *shard) {
+  lrd_lock_acquire(&shard->lock);
+  uint64_t visited = shard->limbo.visited;
+  if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
+  return visited;
+}
+
 uint64_t lrdt_shard_retired_tables(lrd_shard *shard) {
   uint64_t count = 0;
   lrd_lock_acquire(&shard->lock);

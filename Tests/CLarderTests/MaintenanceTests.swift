@@ -229,6 +229,31 @@ struct MaintenanceTests {
     }
   }
 
+  @Test("A cache whose writers clean up themselves is visited more rarely")
+  func restsFromBusyWriters() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 1_000, shards: 1)
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      let shard = lrd_cache_shard_at(cache.inside, 0)
+      var visits = 0
+      var last = UInt64.max
+      var key = 0
+      let start = Clock.now
+      while visits < 50 {
+        for _ in 0..<100 {
+          cache[key] = key
+          key += 1
+        }
+        let visited = lrdt_shard_visited(shard)
+        visits += visited == last ? 0 : 1
+        last = visited
+      }
+      // Four milliseconds lie between visits, and one where the writer had to stop meanwhile.
+      precondition(Clock.now - start > 50 * 2_000_000, "the background thread never rests")
+      sleeper.join()
+    }
+  }
+
   @Test("The tables of all shards are freed after removeAll()")
   func freesAllTables() async {
     await #expect(processExitsWith: .success) {

@@ -147,8 +147,8 @@ static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
 }
 
 /// Destroys scanned entries, LRD_DESTROY_STEP at a time: reclaim() and the end of the cache find
-/// the others in the limbo. LRD_LATER: the lock was busy, or entries are not scanned yet. LRD_SOON:
-/// the shard is busy, and its writers may stop.
+/// the others in the limbo. LRD_LATER: the lock was busy, or entries are not scanned yet. LRD_BUSY:
+/// writers clean up themselves, but may stop.
 static lrd_progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
   for (;;) {
     lrd_garbage garbage = {0};
@@ -156,7 +156,7 @@ static lrd_progress destroy_scanned(lrd_cache *cache, lrd_shard *shard) {
     bool busy = shard->limbo.busy;
     lrd_garbage_take_locked(cache, shard, &garbage, busy ? 0 : LRD_DESTROY_STEP);
     lrd_shard_leave(cache, shard);
-    if (!garbage.free.head) return !garbage.unsettled ? LRD_DONE : busy ? LRD_SOON : LRD_LATER;
+    if (!garbage.free.head) return !garbage.unsettled ? LRD_DONE : busy ? LRD_BUSY : LRD_LATER;
     lrd_garbage_destroy_free(cache, &garbage);
   }
 }
@@ -172,10 +172,10 @@ static lrd_progress visit_shard(lrd_cache *cache, lrd_shard *shard) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return LRD_DONE;
     slice = tidy(cache, shard, NULL);
   }
-  if (slice == SLICE_BUSY) return LRD_LATER;
+  bool later = held || slice == SLICE_BUSY || slice == SLICE_FAILED;
   // A table that has moved completely is in the limbo by now.
-  if (moves || slice == SLICE_LEFT || destroyed == LRD_SOON) return LRD_SOON;
-  return held || destroyed == LRD_LATER || slice == SLICE_FAILED ? LRD_LATER : LRD_DONE;
+  bool soon = slice != SLICE_BUSY && (moves || slice == SLICE_LEFT);
+  return lrd_progress_sooner(destroyed, soon ? LRD_SOON : later ? LRD_LATER : LRD_DONE);
 }
 
 static lrd_progress visit(lrd_cache *cache, uint64_t *wait) {

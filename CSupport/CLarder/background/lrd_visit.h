@@ -26,7 +26,8 @@
  * that moves entries itself.
  *
  * While readers hold entries, locks are busy or memory is missing, it comes back to a cache ever
- * more rarely, but after a tenth of a second at the latest, or as soon as somebody asks. */
+ * more rarely, but after a tenth of a second at the latest, or as soon as somebody asks. Where
+ * writers clean up themselves it rests for some milliseconds, whoever asks. */
 #pragma once
 
 /// The thread's body: visits the caches that ask (lrd_request.h). Does not return.

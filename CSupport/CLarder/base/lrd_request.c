@@ -21,8 +21,13 @@ static void push(lrd_request *request) LRD_REQUIRES(queue_lock) {
   queue = request;
 }
 
-/// Takes the queue, and those that wait and were asked for, or whose pause is over. `*pause` is the
-/// time until the next one is; 0 when none waits.
+/// True when the pause is over, or somebody has asked for a visit that need not wait for that.
+static bool is_due(lrd_request *request, uint64_t now) {
+  return request->due <= now || (!request->rests && lrd_request_is_queued(request));
+}
+
+/// Takes the queue, and those that wait and are due. `*pause` is the time until the next one is; 0
+/// when none waits.
 static lrd_request *take_all(uint64_t *pause) {
   lrd_lock_acquire(&queue_lock);
   lrd_request *taken = queue;
@@ -31,7 +36,7 @@ static lrd_request *take_all(uint64_t *pause) {
   *pause = 0;
   uint64_t now = waiting ? lrd_clock() : 0;
   for (lrd_request **link = &waiting, *request; (request = *link);) {
-    if (lrd_request_is_queued(request) || request->due <= now) {
+    if (is_due(request, now)) {
       *link = request->next;
       request->next = taken;
       taken = request;
@@ -113,28 +118,35 @@ static bool leave(lrd_request *request, uint32_t next) {
                                                  memory_order_acq_rel, memory_order_relaxed);
 }
 
+/// The pause after a visit that ended with LATER.
+static uint64_t pause_after(uint64_t pause) {
+  if (!pause) return lrd_request_pause;
+  return pause < lrd_request_pause_most / 2 ? pause * 2 : lrd_request_pause_most;
+}
+
+/// Keeps the request until so much time has passed.
+static void put_off(lrd_request *request, uint64_t wait) {
+  uint64_t now = lrd_clock();
+  request->due = now + wait < now ? UINT64_MAX : now + wait;
+  request->next = waiting;
+  waiting = request;
+}
+
 void lrd_request_end(lrd_request *request, lrd_progress progress, uint64_t wait) {
-  if (progress == LRD_LATER) {
-    request->pause = request->pause ? request->pause * 2 : lrd_request_pause;
-    if (request->pause > lrd_request_pause_most) request->pause = lrd_request_pause_most;
-    if (!wait || wait > request->pause) wait = request->pause;
-  } else {
-    request->pause = 0;
-  }
-  if (progress != LRD_SOON && wait) {
-    uint64_t now = lrd_clock();
-    request->due = now + wait < now ? UINT64_MAX : now + wait;
-    if (leave(request, LRD_REQUEST_WAITING)) {
-      request->next = waiting;
-      waiting = request;
-      return;
-    }
-  } else if (progress == LRD_DONE && leave(request, 0)) {
-    give_up(request);
+  request->rests = progress == LRD_BUSY;
+  request->pause = progress == LRD_LATER ? pause_after(request->pause) : 0;
+  uint64_t most = request->rests ? lrd_request_rest : request->pause;
+  if (most && (!wait || wait > most)) wait = most;
+  if (progress < LRD_BUSY && leave(request, wait ? LRD_REQUEST_WAITING : 0)) {
+    wait ? put_off(request, wait) : give_up(request);
     return;
   }
   // Not a store: the next visit must see what threads wrote before they asked during this one.
   atomic_exchange_explicit(&request->state, LRD_REQUEST_QUEUED, memory_order_acq_rel);
+  if (request->rests) {
+    put_off(request, wait);
+    return;
+  }
   lrd_lock_acquire(&queue_lock);
   push(request);
   lrd_lock_release(&queue_lock);

@@ -4,7 +4,7 @@
  *             lrd_request_visit()        lrd_request_begin()
  *   idle ──────────────────────▶ QUEUED ────────────────────▶ VISITED ──▶ idle
  *                                 ▲  ▲                         │   │
- *                                 │  └─ asked again, or SOON ──┘   │ LATER
+ *                                 │  └─ asked, or BUSY, SOON ──┘   │ LATER
  *                                 └─ asked, or the pause is over ─ WAITING, or a time to wait
  *
  * Any thread that holds no lock may ask. The first request starts the background thread, which
@@ -25,6 +25,7 @@
  *                frees the owner (acq_rel)
  *   next         guard: the queue's lock; then the thread that took the queue
  *   pause, due   the pause after the last visit, and when it ends; background thread only
+ *   rests        it is due then, whoever asks; background thread only
  *
  * LOCKING: the queue's lock is a leaf, and no shard's lock is held when it is taken. */
 #pragma once
@@ -36,10 +37,15 @@
 /// Bits of `state`: a visit was asked for; a visit is under way; the next one may wait a while.
 enum { LRD_REQUEST_QUEUED = 1, LRD_REQUEST_VISITED = 2, LRD_REQUEST_WAITING = 4 };
 
-/// What a visit has come to: nothing is left to do; visit again after a pause; visit again soon.
-typedef enum lrd_progress { LRD_DONE, LRD_LATER, LRD_SOON } lrd_progress;
+/// What a visit has come to. What comes sooner is greater.
+typedef enum lrd_progress {
+  LRD_DONE,  // nothing is left to do
+  LRD_LATER, // visit again after a pause, or when somebody asks
+  LRD_BUSY,  // writers do the work, and ask with every write: visit again after a rest, not before
+  LRD_SOON,  // visit again soon
+} lrd_progress;
 
-/// What two parts of a visit have come to together: what comes sooner.
+/// What two parts of a visit have come to together.
 static inline lrd_progress lrd_progress_sooner(lrd_progress a, lrd_progress b) {
   return a > b ? a : b;
 }
@@ -48,6 +54,9 @@ static inline lrd_progress lrd_progress_sooner(lrd_progress a, lrd_progress b) {
 static const uint64_t lrd_request_pause = 1000000; // 1 ms
 /// The longest pause.
 static const uint64_t lrd_request_pause_most = 100000000; // 0.1 s
+/// The rest after BUSY. Each visit takes the lines of all shards from the writers' processors, and
+/// one write in each shard waits a microsecond for them.
+static const uint64_t lrd_request_rest = 4000000; // 4 ms
 
 typedef struct lrd_request {
   _Atomic(uint32_t) state;
@@ -55,6 +64,7 @@ typedef struct lrd_request {
   struct lrd_request *_Nullable next;
   uint64_t pause;
   uint64_t due;
+  bool rests;
 } lrd_request;
 
 /// Sets the body of the background thread and the function that gives up a reference to the owner

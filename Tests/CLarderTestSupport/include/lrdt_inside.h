@@ -46,6 +46,9 @@ uint64_t lrdt_shard_retired(lrd_shard *shard);
 uint64_t lrdt_shard_scanned(lrd_shard *shard);
 /// The ticket that the entries in the shard's limbo were given last.
 uint64_t lrdt_shard_ticket(lrd_shard *shard);
+
+/// The entries that the shard had ever removed when it was last visited.
+uint64_t lrdt_shard_visited(lrd_shard *shard);
 /// The number of tables of a shard that wait for destruction.
 uint64_t lrdt_shard_retired_tables(lrd_shard *shard);
 
