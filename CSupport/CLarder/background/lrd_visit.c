@@ -194,11 +194,21 @@ static lrd_progress visit(lrd_cache *cache, uint64_t *wait) {
   return left;
 }
 
+/// Lets a burst of writes come to an end, unless a rest has just ended for all.
+static void await_others(const lrd_request *request) {
+  for (; request; request = request->next) {
+    if (!request->rests) {
+      nap();
+      return;
+    }
+  }
+}
+
 void lrd_visit_run(void) {
   for (;;) {
     lrd_request *request = lrd_request_take_all(), *next;
     if (!request) continue;
-    nap();
+    await_others(request);
     for (; request; request = next) {
       next = request->next;
       lrd_request_begin(request);
