@@ -25,9 +25,11 @@ public enum MemoryPressure {
   /// Says how short memory is, until the next call. The level that counts is this one or that of
   /// the system, whichever is higher.
   ///
-  /// When the call returns, all caches have answered: on the calling thread, without ever waiting
-  /// for a lock of a shard. Closures of ``PressureResponse`` are called last. The same level may be
-  /// reported again at any time; that removes only what has come since.
+  /// When the call returns, all caches have answered, on the calling thread. Evictions only try the
+  /// locks of shards. What comes after them waits for locks, but holds each for a few entries only:
+  /// limits are lowered, tables shrink, and what no reader holds is destroyed. Closures of
+  /// ``PressureResponse`` are called last. The same level may be reported again at any time; that
+  /// removes only what has come since.
   ///
   /// - Complexity: O(1) for each cache and each entry evicted, and some milliseconds at most in
   ///   which the allocator returns memory to the system.

@@ -11,19 +11,30 @@
  *             no reader holds. Before each: makes the pool's reserve page, if the pool wants one
  *           4 moves entries out of sparse pages (lrd_dense.h)
  *
- * WHAT IT TOUCHES
- *   entries      removes only what has expired; never evicts
- *   limbo        all of it, but not of a shard whose writers clean up themselves
- *   tables       moves and shrinks them, but leaves one alone that insertions are moving
- *   pool         makes the reserve page
- *   user code    the observer of what has expired, and the `deinit` of what it destroys. They run
- *                without a lock, and may use caches, as on any other thread
+ * WHAT IT TOUCHES. It removes only what has expired, and never evicts.
+ *   holding            may touch
+ *   a shard's lock     limbo: adds what has expired; moves other entries on, unless the shard's
+ *                      writers clean up themselves; takes out tables
+ *                      root, next, `moved` of the root, unless insertions move a table that grows;
+ *                      `moved_seen`
+ *                      timer and wheel: takes out what has expired, and notes when to look again
+ *                      order and sums: entries that expire leave, copies take the places of others
+ *   the first shard's  beside these, `scanned` of the cache: what was moved and no reader holds
+ *   `compacting`       which pages are vacated or hollow; with a shard's lock `moved` and `retired`
+ *   the pool's lock    all of the pool: the reserve page, free slots, pages of its own
+ *   no lock            fences, hazards of all threads, new tables; `density`, which is its own;
+ *                      user code: the observer of what has expired, and the `deinit` of what it
+ *                      destroys. They may use caches, as on any other thread
  *
  * LOCKS. It only tries the lock of a shard. It marks a busy one, so that the holder asks for a
  * visit when it leaves (lrd_lock.h), and visits the cache again in any case. For some things it
- * waits: to put what had expired into the limbo, once an observer has seen it; to scan and destroy
- * what was moved (lrd_pass.h), at the lock of the first shard; and at the end of that for a thread
- * that moves entries itself.
+ * waits:
+ *   after an expiry, at the lock of its shard: to put what an observer has seen into the limbo, to
+ *   return a scan to it, and to take from it what is too much (lrd_garbage_finish())
+ *   after a move, at the lock of the first shard: to scan and destroy what was moved (lrd_pass.h)
+ *   at the end of the moves: for a thread that moves entries itself
+ *   after a scan, with entries that readers hold: tries the lock of their shard, and naps, until it
+ *   can return them
  *
  * While readers hold entries, locks are busy or memory is missing, it comes back to a cache ever
  * more rarely, but after a tenth of a second at the latest, or as soon as somebody asks. Where

@@ -7,11 +7,17 @@
  *   lrd_level.h           the levels, and which of them counts
  *   lrd_round.h           the walks over all caches
  *
- * The thread that reports a level does the work: it walks over all caches, and evicts without ever
- * waiting for a lock of a shard (lrd_relief.h). First it visits the caches whose response is a
- * number, and then those whose owner must be asked. The watcher leaves asking to a thread of its
- * own, which ends when it is done: a call that does not return keeps nobody but others that must
- * be asked.
+ * The thread that reports a level does the work: it walks over all caches. First it visits those
+ * whose response is a number, and then those whose owner must be asked. The watcher leaves asking
+ * to a thread of its own, which ends when it is done: a call that does not return keeps nobody but
+ * others that must be asked.
+ *
+ * LOCKS. To evict it only tries the locks of shards (lrd_relief.h). It waits for one
+ *   to hand on what it has evicted, when an observer has seen that or a reader holds it
+ *   to tell a shard its part of another limit (lrd_cache_enforce())
+ *   to shrink tables, destroy what waits, and move entries (lrd_shrink.h, lrd_relief_settle(),
+ *   lrd_compact.h), after something was evicted
+ * and holds it for a few entries or buckets.
  *
  * Levels may be reported by several threads at once. Each walk brings every cache to the level that
  * is current when the walk comes by. */

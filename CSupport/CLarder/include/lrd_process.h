@@ -11,9 +11,11 @@
  *   lists of caches and side locks      the exit hook of threads: then one shard at a time
  *   registry of threads
  *   of each cache: admin
- *                  shards by number     lrd_removal_of_all()
+ *                  shards by number     lrd_removal_of_all(), lrd_removal_observe()
  *                  pool
  *   side locks
+ * The lock of a policy (`create` of lrd_policy) is tried under that of a shard, and never waited
+ * for. fork() leaves it alone; the policy sees to it that the child can do without.
  *
  * SIDE LOCKS guard data of the layer above, beside the core. If another thread held such a lock
  * during fork(), it would stay taken in the child, and its data half changed. So fork() takes the

@@ -16,9 +16,9 @@
  * LOCKING
  *   `lock` guards every field but `root`, `bucket`, `buckets` and `hints`. It is a leaf: its holder
  *   allocates and frees nothing, runs no user code but ==, and takes no other lock but those of the
- *   cache's next shards (lrd_removal_of_all(), fork). A policy may try a lock of its own. A
- *   function whose name ends in _locked needs the lock; any other function needs it free. Removed
- *   entries leave as a chain.
+ *   cache's next shards (lrd_removal_of_all(), lrd_removal_observe(), fork). A policy may try a
+ *   lock of its own. A function whose name ends in _locked needs the lock; any other function needs
+ *   it free. Removed entries leave as a chain.
  * THE ROOT
  *   `root` is the table that readers start from. Written under the lock (release), read by all
  *   (acquire). While a table moves, the root is the old one, and its `next` is the new one.

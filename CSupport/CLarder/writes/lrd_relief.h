@@ -2,14 +2,15 @@
 /* lrd_relief.h — evicts what memory pressure asks for, from a thread that no call of the layer
  * above has on its stack.
  *
- * NOBODY WAITS FOR IT. It takes a shard by a trylock, evicts a few entries and leaves. If all
- * shards are busy it sleeps a moment. Entries go by the policy's order, but those that somebody
+ * NOBODY WAITS LONG FOR IT. It takes a shard by a trylock, evicts a few entries and leaves. If all
+ * shards are busy it sleeps a moment. It waits for a shard's lock only to put into a limbo what an
+ * observer has seen, or a reader holds. Entries go by the policy's order, but those that somebody
  * else holds are passed over while the plan has passes left, because their eviction frees nothing.
  *
- * FEW FENCES. What nobody has to be shown goes to no limbo, but is gathered, and destroyed after one
- * fence and one scan: when it is more than a 64th of the cache, 8,192 entries, or what the limbo of a
- * shard may cost; before a nap, and before memory is given back. (A child of fork() has no copy of
- * the thread that gathered them: they are lost there, like a scan under way.)
+ * FEW FENCES. What nobody has to be shown goes to no limbo, but is gathered, and destroyed after
+ * one fence and one scan: when it is more than a 64th of the cache, 8,192 entries, or what the
+ * limbo of a shard may cost; before a nap, and before memory is given back. (A child of fork() has
+ * no copy of the thread that gathered them: they are lost there, like a scan under way.)
  *
  * THE CACHE MAY CLOSE meanwhile. The caller has a reference to it. A relief ends when it sees
  * `closed`; what it had unlinked before, it destroys. */
