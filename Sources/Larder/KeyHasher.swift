@@ -7,7 +7,8 @@ public import CLarder
 ///
 /// Two keys that are `==` have equal hashes. The seeds are secret and every cache draws its own, so
 /// keys chosen to collide in one process, or in one cache, do not collide in the next. All 64 bits
-/// are usable: the top bits choose a bucket, the low 16 are a tag, bits 16 to 31 choose a shard.
+/// are usable. In the core the top bits choose a bucket, bits 24 to 31 are a tag, and bits 16 to 21
+/// choose a shard; it keeps none of the low 16.
 ///
 ///     Int… UInt64, ObjectIdentifier   two multiplications        lrd_hash.h says how strong
 ///     String, ASCII                   one multiplication per 16 bytes, and two more

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 
-/// What a cache with optional features does around storing one value.
+/// What is done around storing one value, by the long way: for the optional features of a cache,
+/// and for changes that look at the old value once more before they store.
 @usableFromInline struct Storage {
   /// A moment from before the change; see `SecondChance`.
   @usableFromInline let moment: UInt64

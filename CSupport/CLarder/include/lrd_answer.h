@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_answer.h — a cache's answer to memory pressure and to the background: the arithmetic of it.
+/* lrd_answer.h — the arithmetic of a cache's answer to memory pressure and to the background.
  *
- * A RESPONSE is what the owner wants done at each level: the fraction to keep, or that only goes
- * what nobody else holds. The levels and the background are two causes, each with a state of its
+ * A RESPONSE says what the owner wants done at each level: to keep a fraction, or to remove all
+ * that nobody else holds. The levels and the background are two causes, each with a state of its
  * own.
  *
  * BASE. A fraction is one of the base: the most that the cache has held since the cause began. So
@@ -18,7 +18,8 @@
  *
  * FIELDS of lrd_answer
  *   heeds        a hint (relaxed), so that a walk over all caches passes by without a lock
- *   own_…        the owner's limits, 0 for none. Relaxed loads; guard of stores: the cache's `admin`
+ *   own_…        the owner's limits, 0 for none. Relaxed loads; guard of stores: `admin` lock of
+ *                the cache
  *   evictions    any thread (relaxed)
  *   all others   guard: the cache's `admin` lock */
 #pragma once
@@ -35,7 +36,7 @@ enum { LRD_BY_LEVEL, LRD_BY_BACKGROUND, LRD_CAUSES };
 typedef struct lrd_action {
   double keep; // the fraction to keep, 0…1
   bool unheld; // instead: remove all that nobody else holds
-  bool passes; // the limits stay as they are, and a fraction is one of what is there now
+  bool passes; // lowers no limit, and `keep` is a fraction of what is there now
 } lrd_action;
 
 typedef struct lrd_response {

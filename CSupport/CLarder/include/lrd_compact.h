@@ -11,12 +11,15 @@
  * eighth of the pool is won. The background thread does it, some slices a visit (lrd_dense.h), when
  * more than half of all slots are free, and have been so for a while.
  *
- * WHAT IS NOT MOVED. Objects that the allocator has made, to which values refer: only what lies in
- * entries moves. An entry that is lent: code that looks at it finds it where it was. Such loans
- * have been made under the shard's lock, or are of no concern to those who remember an address;
- * those made under the lock are seen under it, without a fence. (A thread that has all its loans
- * out remembers the address alone. It may find the entry gone, and then leaves it as it is.) And
- * nothing where hooks.copy is NULL.
+ * WHAT IS NOT MOVED
+ *   Objects to which values refer. The allocator has made them; only what lies in entries moves.
+ *   Entries on loan to code that remembers their addresses, to change them later under the lock. It
+ *   has taken the loan under the shard's lock, and a pass reads the hazards under the same lock: so
+ *   the pass sees that loan without a fence. It may miss a loan taken without the lock. That does
+ *   no harm: such a reader keeps the old entry until its loan ends. (A thread that has all its
+ *   loans out remembers the address alone. If the entry has moved, it finds it gone, and changes
+ *   nothing.)
+ *   Any entry of a cache whose hooks.copy is NULL.
  *
  * WHY IT IS BOUNDED. One pass meets each entry at most once, and moves no more than there are. The
  * slots that it wins are those of entries that have left: as many have left as move, at least. What

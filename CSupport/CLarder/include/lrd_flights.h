@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_flights.h — counts the loads that the layer above has under way for keys of a shard.
  *
- * Whoever writes while there are some tells the layer above before the write takes effect. All
- * writes look, but those that go the short way (lrd_shortway.h) at nothing more than before: a
- * shard with flights is never at ease, so insertions into it go the long way. */
+ * While there are some, a write tells the layer above before it takes effect. So every write looks
+ * whether there are. The short way of an insertion (lrd_shortway.h) looks only where the shard is
+ * not at ease, as a shard with flights never is: they cost no other insertion anything. */
 #pragma once
 
 #include "lrd_shard.h"

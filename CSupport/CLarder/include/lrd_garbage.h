@@ -12,7 +12,20 @@
  * WHO DESTROYS. If no other thread is registered, a change destroys its entries before it returns,
  * except those that its own loans hold. Otherwise they go to the shard's limbo (lrd_limbo.h), and
  * the change destroys as many from there; more if too many are scanned, down to half the bound if
- * it was past that.
+ * it was past that. Beside the changes, these destroy what they find in limbos: the background
+ * thread (lrd_visit.h), reclaim(), an answer to memory pressure (lrd_relief_settle()), and the end
+ * of the cache.
+ *
+ * WHERE IT WAITS until then
+ *   `removed` of a garbage       until the observer has seen it
+ *   the limbo of its shard       until no reader holds it
+ *   the limbo of shard 0         what removeAll() has taken out of any shard; what destructions
+ *                                inside each other have left (NESTING); what readers held of the
+ *                                next two, or of any limbo when reclaim() scanned it
+ *   `retired` of the cache, and  what was moved, until it is scanned and then until it is destroyed
+ *   `scanned`                    (lrd_pass.h)
+ *   `gathered` of lrd_relief.c   what pressure has evicted and nobody has to be shown
+ *   batches of the layer above   values only, until the program releases them (hooks.finish)
  *
  * NESTING. Destructions run without a lock and may call the cache. Such inner calls destroy their
  * own garbage, so that nothing waits. When LRD_NESTED_MOST calls are inside each other, further

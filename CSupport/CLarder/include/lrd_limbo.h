@@ -38,10 +38,9 @@
  *   some scanned, fresh >= 3m/8, some waiting     the same: the waiting cannot be scanned before
  *   all together > m, or the first two costly     run a fence, scan all fresh and waiting, and
  *                                                 destroy down to m/2, LRD_DESTROY_STEP at a time
- * On the short way of an insertion nobody looks at the fresh before 3m/8 while some wait: a ticket
- * that has passed earlier is found then. One write runs a fence or a scan, not both, except past the
- * bound and for tables. Entries that a scan found held by readers, and their costs, count only once
- * as many others have come.
+ * While entries wait, the short way of an insertion checks the ticket only when fresh reaches 3m/8.
+ * One write runs a fence or a scan, not both, except past the bound and for tables. Entries that a
+ * scan found held by readers, and their costs, count only once as many others have come.
  *
  * INVARIANTS, of which L1 is checked with the shard's:
  *   L1  All chains hold unlinked entries only, and their counts are right.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_local.h — a cache for one thread at a time: table, order and policy of a shard, no locks.
  *
- *   lrd_local ─┬─ shard     as in any cache: its lock is never taken, its limbo never used
+ *   lrd_local ─┬─ shard     as in any cache: its lock is never taken, its limbo has tables only
  *              ├─ cache     what policies and evictions ask for: policy, pool, limits
  *              └─ slots     pages of entries, with a chain of free slots
  *

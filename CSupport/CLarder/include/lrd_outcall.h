@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_outcall.h — calls into the layer above that no call of it has caused: the background thread
- * tells of what has expired, and whoever reports memory pressure of what was given up.
+/* lrd_outcall.h — calls into the layer above that show it what the core has removed by itself. The
+ * background thread shows what has expired; the thread that reports memory pressure shows what was
+ * evicted for it.
  *
  *   begin ▶ the layer's code ▶ end        any number of threads
  *   close                                 once, when the cache closes: waits for all of them

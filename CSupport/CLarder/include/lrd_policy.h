@@ -16,9 +16,13 @@
  * LOOKUPS THAT MISS reach a policy that `listens`, for a sample of the keys. The thread notes them
  * in its lane and hands them over when it has a shard's lock anyway, or gets one by a trylock.
  *
- * An insertion notes a replacement as a hit; calls `victim`, maybe `pass`, `victim` and `renew`,
- * and `remove`, until there is room; then calls `insert` or `replace`. A new entry is thus never
- * its own victim. */
+ * AN INSERTION calls, in this order:
+ *   prefetch             if the last one had to evict
+ *   access               for a replacement, which is a hit; or that counts in the entry
+ *   victim and remove    until there is room; in between maybe pass, victim and renew. The short
+ *                        way (lrd_shortway.h) and local caches prefer `take`, which is both
+ *   insert or replace
+ * A new entry is thus never its own victim. */
 #pragma once
 
 #include "lrd_order.h"

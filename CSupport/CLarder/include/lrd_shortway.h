@@ -6,13 +6,18 @@
  *   the table lacks no memory, no flight is under way, and nothing has expired
  *   there is room; or only the count is short, nobody observes, and the limbo is due for nothing
  *
- * IN ORDER, under the shard's lock:
+ * IN ORDER, under the shard's lock (lrd_insertion_begin()):
+ *   notes the hits that the thread has gathered, or hands its misses to the policy; if the last
+ *   insertion had to evict, begins to load what this one will touch
+ *   makes room in a table that is not at ease
  *   finds that no entry has the hash
  *   reserves room, or evicts one entry, whose room the new one takes over
  *   retires that: to the limbo, which may give an older entry for it; or it is free at once, if no
  *   other thread uses caches
  *   enters the new entry into the policy's order, the wheel if it can expire, and the table
- * Then unlocks. The caller destroys the entry that is free.
+ * Then unlocks; asks for a visit if an entry stays in the limbo, or will expire before the next
+ * visit; and lets the policy adjust what its shards share, if it has asked for that. The caller
+ * destroys the entry that is free.
  *
  * A lifetime counts from the time of the lane, which may be two milliseconds late. Insertions with
  * lifetimes for which that matters go the long way. */

@@ -46,12 +46,12 @@ uint32_t lrd_vacancy_list(lrd_pool *pool, lrd_vacancy *vacancies, uint32_t room)
 const lrd_vacancy *_Nullable lrd_vacancy_of(const lrd_vacancy *vacancies, uint32_t count,
                                             const lrd_entry *entry);
 
-/// Lets all pages give out slots again, those aside that are hollow. Nothing awaits entries any
-/// more. False if there were no such pages.
+/// Reprieves all vacated pages except hollow ones. No page awaits entries any more. False if it has
+/// found none to reprieve.
 bool lrd_vacancy_cancel(lrd_pool *pool);
 
-/// Gives free memory of vacated pages back to the system, and lets the pages give out slots again
-/// of which nothing goes back. Nothing awaits entries any more.
+/// Hollows the vacated pages out, and reprieves those of which nothing goes back to the system. No
+/// page awaits entries any more.
 void lrd_vacancy_end(lrd_pool *pool);
 
 #pragma clang assume_nonnull end

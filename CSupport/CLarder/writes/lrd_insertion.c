@@ -6,9 +6,9 @@
  *   Step 1. Refuse an entry that has no time to live, or that costs more than the cost limit. If
  *           it is refused, remove its key's old entry.
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
- *   Step 3. If an earlier round took the old entry out and another has come since, count that as
- *           evicted and return AGAIN. Otherwise note a hit on the old entry, once. Where hits move
- *           entries, it is then the last victim.
+ *   Step 3. An earlier round may have taken the key's old entry out. If another thread has stored
+ *           a value for the key since, count the old entry as evicted, and return AGAIN. Otherwise
+ *           note a hit on the old entry, once. Where hits move entries, it is then the last victim.
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
  *           What has expired goes first: if the shard has none, unlock, look in the other shards,
  *           and return AGAIN. Without another victim the old entry goes, or room is taken from

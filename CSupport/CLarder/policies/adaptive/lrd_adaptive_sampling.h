@@ -9,9 +9,10 @@
  * A hit adds to a count in its entry and tells nobody. Whoever finds that count higher than it was
  * turns the difference into a probe (lrd_samples.h).
  *
- * UPKEEP. Once in `period` insertions a shard does what it owes the advisor: it polls a bucket of
- * samples, takes waiting probes through some shadows (lrd_advisor.h), follows the advisor's choice,
- * and plans its memory. In between an insertion only notes its own key, if that is sampled.
+ * UPKEEP. Every so many insertions, which `rest` counts down, a shard does what it owes the
+ * advisor: it polls a bucket of samples, takes waiting probes through some shadows (lrd_advisor.h),
+ * follows the advisor's choice, and plans its memory. In between an insertion only notes its own
+ * key, if that is sampled.
  *
  * Guard: the shard's lock. */
 #pragma once
@@ -50,7 +51,7 @@ LRD_INLINE void lrd_adaptive_leave(lrd_order *order, lrd_entry *entry, uint32_t 
   lrd_entry_set_bits(entry, (uint8_t)left);
 }
 
-/// Does what is due once in `period` insertions.
+/// Does the upkeep, and sets `rest` to the insertions before the next one.
 void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) LRD_COLD;
 
 #pragma clang assume_nonnull end
