@@ -13,8 +13,8 @@ extension Cache {
   ///     }
   ///
   /// An entry stored during the whole walk is visited exactly once, any other at most once; so is
-  /// one that expires meanwhile. The
-  /// same holds for keys: a key's entries all have its hash, which the walk passes once.
+  /// one that expires meanwhile. The same holds for keys: a key's entries all have its hash, which
+  /// the walk passes once.
   struct Walk {
     private let cache: Cache
     private var shard: Int

@@ -24,11 +24,11 @@
 #pragma clang assume_nonnull begin
 
 /// Blocks of this size and more, aligned to lines, are extents (lrd_extent_map()): pages, tables,
-/// histories. The allocator would keep for seconds what those leave behind when they grow. An extent
-/// ends with a whole system page, of which a smaller block would waste more than an eighth.
+/// histories. The allocator would keep for seconds what those leave behind when they grow. An
+/// extent ends with a whole system page, of which a smaller block would waste more than an eighth.
 #define LRD_EXTENT_BYTES (8 * LRD_SYSTEM_PAGE)
-/// The same for other blocks, the C library's values. They come and go singly, which a mapping makes
-/// slow.
+/// The same for other blocks, the C library's values. They come and go singly, which a mapping
+/// makes slow.
 #define LRD_SINGLE_EXTENT_BYTES ((size_t)1 << 20)
 /// The alignment of every extent. Blocks that need more come from the allocator.
 #define LRD_EXTENT_ALIGNMENT ((size_t)4096)

@@ -26,14 +26,15 @@
  * it won is not won again, and what it did not win it does not try for again before more has left
  * (`left` of lrd_pool). Entries that are all replaced in bursts may still be moved now and then.
  *
- * WHEN MEMORY IS MISSING nothing is vacated. When others take the room meanwhile, entries stay where
- * they are. A pass takes no page beyond that of step 1, which stays for it although it is empty.
+ * WHEN MEMORY IS MISSING nothing is vacated. When others take the room meanwhile, entries stay
+ * where they are. A pass takes no page beyond that of step 1, which stays for it although it is
+ * empty.
  *
  * CONCURRENCY. `compacting` of lrd_cache is true while a thread does steps 1 and 2, scans what was
- * moved, or ends the vacancies: acquire to take, release to give. No code of users runs meanwhile, so
- * others may wait for it. (What is moved is destroyed without it.) The pages know themselves that
- * they are vacated. So a pass may be left off between any two slices, and another thread, or the
- * child of fork(), goes on with it. reclaim() ends what was begun, and begins anew. Between two
+ * moved, or ends the vacancies: acquire to take, release to give. No code of users runs meanwhile,
+ * so others may wait for it. (What is moved is destroyed without it.) The pages know themselves
+ * that they are vacated. So a pass may be left off between any two slices, and another thread, or
+ * the child of fork(), goes on with it. reclaim() ends what was begun, and begins anew. Between two
  * passes of one thread another may end them: what it finds moved is destroyed before
  * (lrd_pass_take_settled()). A pass ends when it sees `closed`; the caller has a reference to the
  * cache. */
@@ -44,8 +45,8 @@
 #pragma clang assume_nonnull begin
 
 /// Compacts the pool as a whole, if that is worth it; not from within the destruction of what was
-/// moved, on the same thread. No lock is held. `lane`: that of the calling thread, whose free slots go
-/// back first; NULL if it has none. Destroys what it has moved, by the hooks.
+/// moved, on the same thread. No lock is held. `lane`: that of the calling thread, whose free slots
+/// go back first; NULL if it has none. Destroys what it has moved, by the hooks.
 void lrd_compact(lrd_cache *cache, lrd_lane *_Nullable lane);
 
 /// Changes when entries are moved: what was remembered of their addresses is then good for nothing.

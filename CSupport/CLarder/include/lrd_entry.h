@@ -24,7 +24,8 @@
  *                saturating, updates may be lost. It has a byte of its own, because readers store
  *                to it without a lock. Policies that get hits in batches use it freely, under the
  *                lock.
- *   fields       the optional fields: a set of lrd_fields. Written as hash_…; byte: that of `state` */
+ *   fields       the optional fields: a set of lrd_fields. Written as hash_…; byte: that of
+ *                `state` */
 #pragma once
 
 #include "lrd_base.h"

@@ -164,15 +164,15 @@ static inline lrd_entry *_Nullable lrd_garbage_next(lrd_cache *cache, lrd_lane *
   return entry;
 }
 
-/// Destroys unlinked entries that no reader holds. `batch`: that of hooks.destroy; NULL at first, and
-/// the caller ends it.
+/// Destroys unlinked entries that no reader holds. `batch`: that of hooks.destroy; NULL at first,
+/// and the caller ends it.
 void lrd_garbage_destroy_chain(lrd_cache *cache, lrd_chain *free, void *_Nullable *_Nonnull batch);
 
 /// Destroys all free entries, by the hooks, when no call of the layer above is on the stack.
 void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage);
 
-/// Runs a fence and a scan for unlinked entries that are in no limbo: destroys what no reader holds.
-/// What one holds goes to a limbo. No lock is held.
+/// Runs a fence and a scan for unlinked entries that are in no limbo: destroys what no reader
+/// holds. What one holds goes to a limbo. No lock is held.
 void lrd_garbage_destroy_unlinked(lrd_cache *cache, lrd_chain *unlinked);
 
 /// Ends garbage, by the hooks as well: shows what was removed (lrd_outcall.h), and destroys what

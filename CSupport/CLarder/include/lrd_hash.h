@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 /* lrd_hash.h — keyed hashes of a word and of ASCII bytes, by multiply-folds; comparison of bytes.
- * SPDX-License-Identifier: Apache-2.0
  *
  *   word    x ─ ^seed0 ─ ×seed1 ─┬ low  ^A ┐
  *                                └ high ^B ┴ × ─ fold ─ hash

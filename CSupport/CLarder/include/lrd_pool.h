@@ -7,9 +7,9 @@
  *                                                    page has room for those alone
  *
  * Slots have one size, so they pack exactly and links cost four bytes. Pages of 2 MiB are extents,
- * of a huge page each if they were made in advance. Pages whose slots are all free are freed, except
- * one, and those that entries will move to (lrd_vacancy.h); that one too if there is a reserve page.
- * Threads take and give many slots at a time.
+ * of a huge page each if they were made in advance. Pages whose slots are all free are freed,
+ * except one, and those that entries will move to (lrd_vacancy.h); that one too if there is a
+ * reserve page. Threads take and give many slots at a time.
  *
  * OPTIONAL FIELDS. In a costed pool each slot has room for a cost before the header, in a timed
  * pool for a deadline, and perhaps for a second one behind the value. In any other pool an entry
@@ -63,7 +63,8 @@ enum { LRD_SLOTS_BESIDES = 64 };
 #define LRD_SLOT_BITS 17
 #define LRD_SLOT_MASK (((uint32_t)1 << LRD_SLOT_BITS) - 1)
 
-/// Page numbers are below this: a pool has 32,766 pages at most, of 2 MiB or of one very large slot.
+/// Page numbers are below this: a pool has 32,766 pages at most, of 2 MiB or of one very large
+/// slot.
 #define LRD_PAGES_END (LRD_NIL >> LRD_SLOT_BITS)
 
 typedef struct lrd_pool {
@@ -196,10 +197,10 @@ LRD_INLINE lrd_entry *lrd_pool_locate(lrd_pool *pool, uint32_t id,
   return lrd_pool_entry(pool, id);
 }
 
-/// True when no page number was given back or used again since. An id in a table is that of a linked
-/// entry, whose page stays. So the reader, who has acquired the id, counts every change up to that
-/// page: without one it saw the same page before. A change is counted after it is made, so a reader
-/// that counts one sees it.
+/// True when no page number was given back or used again since. An id in a table is that of a
+/// linked entry, whose page stays. So the reader, who has acquired the id, counts every change up
+/// to that page: without one it saw the same page before. A change is counted after it is made, so
+/// a reader that counts one sees it.
 LRD_INLINE bool lrd_pool_is_located(lrd_pool *pool, uint64_t changes) LRD_NONBLOCKING {
   return LRD_LOAD(&pool->changes) == changes;
 }

@@ -131,8 +131,8 @@ static inline bool lrd_entry_is_expired_locked(lrd_shard *shard, const lrd_entry
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
-/// Takes an entry out of the table that is not in the order, and sat in slot `id`. Its state becomes
-/// `reason`.
+/// Takes an entry out of the table that is not in the order, and sat in slot `id`. Its state
+/// becomes `reason`.
 LRD_INLINE void lrd_shard_erase_locked(lrd_shard *shard, lrd_entry *entry, uint32_t id,
                                        uint8_t reason) LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard);

@@ -114,8 +114,8 @@ static inline bool lrd_table_is_large(uint64_t buckets) {
 /// without memory.
 lrd_table *_Nullable lrd_table_create(uint64_t buckets, const lrd_references *references);
 
-/// Touches all memory of a new table. Calls `between` after each huge page: the
-/// system may take milliseconds for one.
+/// Touches all memory of a new table. Calls `between` after each huge page: the system may take
+/// milliseconds for one.
 void lrd_table_prefault(lrd_table *table, void (*between)(void *_Nullable context),
                         void *_Nullable context);
 

@@ -14,8 +14,8 @@ bool lrd_trim_some(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garb
                    uint64_t count_bound, uint64_t cost_bound, uint64_t *allowance);
 
 /// Sets a limit of the owner, 0 for none. While pressure caps it, the lower one is in force.
-/// Insertions obey it from then on: none that read the earlier limit is
-/// still running. The caller trims the cache to it.
+/// Insertions obey it from then on: none that read the earlier limit is still running. The caller
+/// trims the cache to it.
 void lrd_cache_set_count_limit(lrd_cache *cache, uint64_t limit);
 void lrd_cache_set_cost_limit(lrd_cache *cache, uint64_t limit);
 

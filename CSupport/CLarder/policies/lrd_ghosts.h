@@ -158,8 +158,8 @@ LRD_INLINE bool lrd_ghosts_recall(const lrd_ghosts *ghosts, uint64_t hash, uint3
 void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry *entry,
                           uint32_t percent);
 
-/// Asks for another history, or for none where the shard is idle, when the share has changed so much
-/// that there are too few slots or far too many.
+/// Asks for another history, or for none where the shard is idle, when the share has changed so
+/// much that there are too few slots or far too many.
 void lrd_ghosts_resize(const lrd_ghosts *ghosts, lrd_order *order, uint32_t percent);
 
 /// Takes out the ghost of the entry's key. True when there was one. Its place is free again: the

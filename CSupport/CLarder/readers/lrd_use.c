@@ -28,8 +28,9 @@ bool lrd_entry_lives_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) LR
   uint64_t made = moved(cache, entry, word, limit);
   uint64_t hard = LRD_LOAD(lrd_entry_hard_field(&cache->pool, entry));
   if (made > hard) made = hard;
-  // If another hit is faster, or the deadline is being changed, that counts. Relaxed: a swap carries
-  // on the release of the store before it, so a later hit's acquire still sees the new `hard`.
+  // If another hit is faster, or the deadline is being changed, that counts. Relaxed: a swap
+  // carries on the release of the store before it, so a later hit's acquire still sees the new
+  // `hard`.
   atomic_compare_exchange_strong_explicit(field, &word, made, memory_order_relaxed,
                                           memory_order_relaxed);
   return true;

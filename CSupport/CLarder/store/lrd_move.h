@@ -5,8 +5,8 @@
  * old cells. A reader that meets MOVED goes to `next`. The buckets there are cleared just before
  * they can be reached, so no operation pays for more than a few.
  *
- * Most tables move to one of twice or four times the size. The entries of a bucket are then all that
- * its successors hold, so that a counter for each says where the next one goes. */
+ * Most tables move to one of twice or four times the size. The entries of a bucket are then all
+ * that its successors hold, so that a counter for each says where the next one goes. */
 #pragma once
 
 #include "lrd_table.h"

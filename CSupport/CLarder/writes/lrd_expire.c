@@ -13,8 +13,9 @@ void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed) {
   shard->timer->expirations++;
 }
 
-/// Begins to load what removing the next entry of the wheel's slot will touch, and the one after it,
-/// so that their cache misses overlap. Their lines were asked for when the entries before them left.
+/// Begins to load what removing the next entry of the wheel's slot will touch, and the one after
+/// it, so that their cache misses overlap. Their lines were asked for when the entries before them
+/// left.
 static void prefetch_locked(lrd_shard *shard, const lrd_entry *entry) LRD_REQUIRES(shard->lock) {
   lrd_slots slots = lrd_pool_slots(shard->pool);
   uint32_t next = lrd_entry_time(entry)->later;

@@ -12,8 +12,9 @@
  * lock of a shard, the first one but for what is moved, so a child of fork() finds them whole.
  * `compacting` is held until all is scanned. Destructions may run code of users: it is given back
  * before. Where that code calls reclaim() of the same cache, nothing is moved: the call that it is
- * inside of goes on with what it has begun, and the stack does not grow. A thread that is stopped amid its destructions keeps the
- * pages of what it has in its hands, and those lie all over the vacated pages: so these are few.
+ * inside of goes on with what it has begun, and the stack does not grow. A thread that is stopped
+ * amid its destructions keeps the pages of what it has in its hands, and those lie all over the
+ * vacated pages: so these are few.
  *
  * Guard: belongs to the thread that has taken `compacting` of its cache, until the end. */
 #pragma once
@@ -59,8 +60,8 @@ void lrd_pass_give(lrd_cache *cache);
 /// True where code runs that the destruction of something has called that was moved in this cache.
 bool lrd_pass_destroys(const lrd_cache *cache);
 
-/// Takes `compacting` when all that was moved and no reader holds is destroyed, but for a few in the
-/// hands of other threads. Destroys it. Otherwise pages would look full that are not.
+/// Takes `compacting` when all that was moved and no reader holds is destroyed, but for a few in
+/// the hands of other threads. Destroys it. Otherwise pages would look full that are not.
 void lrd_pass_take_settled(lrd_cache *cache);
 
 /// Lists the vacated pages. False without memory, or if there are none: no end then.
@@ -73,8 +74,8 @@ lrd_pass_result lrd_pass_slice(lrd_pass *pass, lrd_shard *shard, lrd_sweep *swee
 /// by others. Returns how many entries this one has moved.
 uint32_t lrd_pass_end(lrd_pass *pass);
 
-/// After the last pass: gives back what has become free of the vacated pages, and lets the others be
-/// (lrd_vacancy_end()).
+/// After the last pass: gives back what has become free of the vacated pages, and lets the others
+/// be (lrd_vacancy_end()).
 void lrd_pass_close(lrd_cache *cache);
 
 #pragma clang assume_nonnull end

@@ -16,8 +16,8 @@ void lrdt_destruction_let_go(void);
 /// Calls lrd_pass_close(), as the background thread does after its last pass.
 void lrdt_pass_close(lrd_cache *cache);
 
-/// Begins a pass over a sparse cache of one shard, as the background thread does, and finds the lock
-/// busy. False if nothing is to be moved any more.
+/// Begins a pass over a sparse cache of one shard, as the background thread does, and finds the
+/// lock busy. False if nothing is to be moved any more.
 bool lrdt_pass_begin_busy(lrd_cache *cache);
 /// A pass as the child of fork() finds it if its thread was about to end it: all is moved, and
 /// nothing was scanned. The background thread must have nothing to do.
@@ -26,8 +26,8 @@ void lrdt_pass_lose(lrd_cache *cache);
 void lrdt_hollow_lose(lrd_cache *cache);
 /// The pages that a thread looks through.
 uint32_t lrdt_hollow_kept(lrd_cache *cache);
-/// Another pass, to its end. Returns how many entries it has moved. `stale`: where the pages lie that
-/// it has listed, there were pages of single slots before.
+/// Another pass, to its end. Returns how many entries it has moved. `stale`: where the pages lie
+/// that it has listed, there were pages of single slots before.
 uint32_t lrdt_pass_go_on(lrd_cache *cache, bool stale);
 
 #pragma clang assume_nonnull end

@@ -9,8 +9,8 @@
  * The halves share a list. An entry that ages therefore stays where it is, and the hand moves on:
  * nothing is written but the entry itself. `hand` is the oldest young entry, LRD_NIL when there is
  * none. `queue` of an entry names its half, and queue[OLD].size and queue[YOUNG].size are the sizes
- * of the halves. The list of queue[YOUNG] stays empty, so most walks over plain queues (lrd_order.h)
- * are right for these as well.
+ * of the halves. The list of queue[YOUNG] stays empty, so most walks over plain queues
+ * (lrd_order.h) are right for these as well.
  *
  * Guard: the shard's lock. */
 #pragma once
