@@ -39,7 +39,6 @@ enum { LRD_HITS_TIMED = 254 };
 enum { LRD_VICTIM_STEPS = 64 };
 
 typedef struct lrd_policy {
-  const char *name;
   uint8_t hits_most;
   uint8_t entry_bytes; // kept in each entry beyond the header, see lrd_pool_extra(); multiple of 8
   uint16_t steps_most; // entries that `victim` may look at

@@ -50,8 +50,6 @@ void lrd_pressure_enter_foreground(void);
 /// watcher.
 void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response);
 
-lrd_response lrd_cache_response(lrd_cache *cache);
-
 /// Listens to the system, or does no more. Until one of them is called, the first cache that heeds
 /// starts it.
 void lrd_pressure_start(void);

@@ -21,7 +21,6 @@ static uint32_t cheapest_replace(lrd_order *order, lrd_pool *pool, lrd_entry *ol
 }
 
 const lrd_policy lrd_policy_cheapest_first = {
-    .name = "cheapestFirst",
     .hits_most = LRD_HITS_IGNORED,
     .entry_bytes = sizeof(lrd_tree_node),
     .steps_most = 1,

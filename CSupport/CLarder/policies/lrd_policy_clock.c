@@ -17,7 +17,6 @@ static uint32_t clock_victim(lrd_order *order, lrd_pool *pool) {
 }
 
 const lrd_policy lrd_policy_clock = {
-    .name = "clock",
     .hits_most = 1,
     .steps_most = LRD_VICTIM_STEPS,
     .victim = clock_victim,

@@ -90,7 +90,6 @@ static uint32_t cost_victim(lrd_order *order, lrd_pool *pool) {
 }
 
 const lrd_policy lrd_policy_cost_aware = {
-    .name = "costAware",
     .hits_most = LRD_HITS_MOST,
     .entry_bytes = sizeof(lrd_tree_node),
     .steps_most = LRD_VICTIM_STEPS,

@@ -3,7 +3,6 @@
 #include "lrd_policies.h"
 
 const lrd_policy lrd_policy_fifo = {
-    .name = "fifo",
     .hits_most = LRD_HITS_IGNORED,
     .steps_most = 1,
     .victim = lrd_queues_victim,

@@ -134,7 +134,6 @@ static void lfu_check(const lrd_order *order, lrd_pool *pool) {
 }
 
 const lrd_policy lrd_policy_lfu = {
-    .name = "lfu",
     .hits_most = LRD_HITS_BATCHED,
     .steps_most = 1,
     .state_bytes = sizeof(lfu_state),

@@ -19,7 +19,6 @@ static void lru_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *hits,
 }
 
 const lrd_policy lrd_policy_lru = {
-    .name = "lru",
     .hits_most = LRD_HITS_BATCHED,
     .steps_most = 1,
     .access = lru_access,

@@ -90,7 +90,6 @@ static void s3_check(const lrd_order *order, lrd_pool *pool) {
 }
 
 const lrd_policy lrd_policy_s3fifo = {
-    .name = "s3fifo",
     .hits_most = 3,
     .state_bytes = sizeof(s3_state),
     .open = s3_open,

@@ -89,7 +89,6 @@ static void sieve_check(const lrd_order *order, lrd_pool *pool) {
 }
 
 const lrd_policy lrd_policy_sieve = {
-    .name = "sieve",
     .hits_most = 1,
     .steps_most = steps_most,
     .insert = lrd_queues_insert,

@@ -196,7 +196,6 @@ static void tiny_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
 }
 
 const lrd_policy lrd_policy_tiny_lfu = {
-    .name = "tinyLFU",
     .hits_most = LRD_HITS_BATCHED,
     .steps_most = 3 * moves_most + 2,
     .state_bytes = sizeof(tiny_state),

@@ -68,7 +68,6 @@ static void two_renew(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
 }
 
 const lrd_policy lrd_policy_two_queue = {
-    .name = "twoQueue",
     .hits_most = LRD_HITS_BATCHED,
     .steps_most = 1,
     .state_bytes = sizeof(two_state),

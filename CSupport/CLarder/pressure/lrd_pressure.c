@@ -134,10 +134,6 @@ void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response) {
   if (lrd_level_current() != LRD_NORMAL) lrd_round_bring(cache);
 }
 
-lrd_response lrd_cache_response(lrd_cache *cache) {
-  return lrd_reply_get(cache);
-}
-
 void lrd_pressure_start(void) {
   prepare();
   lrd_watch_start(true);

@@ -260,7 +260,6 @@ static void adaptive_check(const lrd_order *order, lrd_pool *pool) {
 }
 
 const lrd_policy lrd_policy_adaptive = {
-    .name = "adaptive",
     .hits_most = LRD_HITS_MOST,
     .steps_most = LRD_VICTIM_STEPS,
     .divisible = true,
