@@ -35,4 +35,11 @@ typedef struct lrd_supply {
   void *_Nullable memory;
 } lrd_supply;
 
+/// Frees the memory in the supply.
+void lrd_supply_drop(lrd_supply *supply);
+
+/// The same, then allocates what is wanted: a table is for entries with such references. False
+/// without memory.
+bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
+
 #pragma clang assume_nonnull end

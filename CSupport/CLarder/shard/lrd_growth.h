@@ -11,13 +11,6 @@
 
 #pragma clang assume_nonnull begin
 
-/// Frees the memory in the supply.
-void lrd_supply_drop(lrd_supply *supply);
-
-/// The same, then allocates what is wanted: a table is for entries with such references. False
-/// without memory.
-bool lrd_supply_fetch(lrd_supply *supply, const lrd_references *references);
-
 /// Tells the shard and its policy their share of the limits.
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) LRD_REQUIRES(shard->lock);
 
