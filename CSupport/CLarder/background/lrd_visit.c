@@ -55,9 +55,16 @@ static void make_page(void *context) {
   making->made_page |= lrd_spare_prepare(&making->cache->pool);
 }
 
-/// Takes the lock to bring in a supply, which is too expensive to drop because the lock was busy
-/// for a moment. Tries for no longer than some thousand insertions take.
-static bool try_for_supply(lrd_shard *shard) LRD_TRY_ACQUIRE(true, shard->lock) {
+/// Fetches a supply, has the system provide its memory, and takes the lock to bring it in. It is
+/// too expensive to drop because the lock was busy for a moment: tries for no longer than some
+/// thousand insertions take.
+static bool bring(lrd_cache *cache, lrd_shard *shard, lrd_supply *supply, bool *made_page)
+    LRD_TRY_ACQUIRE(true, shard->lock) {
+  making making = {.cache = cache};
+  lrd_supply_fetch(supply, &cache->entry_references);
+  if (supply->given == LRD_SUPPLY_TABLE) lrd_table_prefault(supply->memory, make_page, &making);
+  if (supply->given == LRD_SUPPLY_OVERFLOW) lrd_prefault(supply->memory, supply->given_size);
+  *made_page = making.made_page;
   for (int i = 0; i < supply_tries; i++) {
     if (lrd_lock_try(&shard->lock)) return true;
     lrd_yield();
@@ -65,13 +72,14 @@ static bool try_for_supply(lrd_shard *shard) LRD_TRY_ACQUIRE(true, shard->lock) 
   return lrd_lock_try_or_mark(&shard->lock);
 }
 
-/// True when writers have moved buckets of a growing table since the last slice. The table is then
-/// left to them: they finish before the new one is full, and would only wait for this thread. A
-/// table that shrinks is not left to them: it is far too large until all of it has moved.
-static bool writers_move_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
-  bool grows = next && next->buckets > root->buckets && !lrd_growth_is_oversized_locked(shard);
-  return grows && root->moved != shard->moved_seen;
+/// Goes on with a slice for which a supply was brought, if there was memory.
+static slice use_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES(shard->lock) {
+  // A table that can have no more overflow buckets wants none.
+  if (supply->given == LRD_SUPPLY_NONE) return supply->size ? SLICE_FAILED : SLICE_DONE;
+  lrd_growth_tidy_locked(shard, buckets_per_slice, false, supply);
+  // What was not used came too late, or does not fit: no reason to go on at once. Writers have
+  // brought a supply of their own, but may stop before the table has moved.
+  return supply->given == LRD_SUPPLY_NONE ? SLICE_MOVING : SLICE_LEFT;
 }
 
 /// Takes one slice of work on a shard's tables: moves and shrinks them, and makes the successor of
@@ -79,37 +87,28 @@ static bool writers_move_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
 /// lrd_limbo_scan_passed_locked() gives it.
 static slice tidy(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
   lrd_supply supply = {0};
-  making making = {.cache = cache};
+  bool made_page = false;
+  slice slice = SLICE_MOVING;
   if (!lrd_lock_try_or_mark(&shard->lock)) return SLICE_BUSY;
-  bool theirs = writers_move_locked(shard), failed = false;
-  bool tidied = theirs || lrd_growth_tidy_locked(shard, buckets_per_slice, false, &supply);
-  if (!tidied) {
+  if (lrd_growth_advances_locked(shard)) {
+    slice = SLICE_LEFT;
+  } else if (!lrd_growth_tidy_locked(shard, buckets_per_slice, false, &supply)) {
     lrd_shard_leave(cache, shard);
-    bool fetched = lrd_supply_fetch(&supply, &cache->entry_references);
-    // A table that can have no more overflow buckets wants none.
-    failed = !fetched && supply.size;
-    if (supply.given == LRD_SUPPLY_TABLE) lrd_table_prefault(supply.memory, make_page, &making);
-    if (supply.given == LRD_SUPPLY_OVERFLOW) lrd_prefault(supply.memory, supply.given_size);
-    if (!try_for_supply(shard)) {
+    if (!bring(cache, shard, &supply, &made_page)) {
       lrd_supply_drop(&supply);
-      return making.made_page ? SLICE_LEFT : SLICE_BUSY;
+      return made_page ? SLICE_LEFT : SLICE_BUSY;
     }
-    if (fetched) lrd_growth_tidy_locked(shard, buckets_per_slice, false, &supply);
-    // A supply that was not used came too late, or does not fit: no reason to go on at once.
-    tidied = fetched && supply.given == LRD_SUPPLY_NONE;
+    slice = use_locked(shard, &supply);
   }
   shard->moved_seen = lrd_shard_root_locked(shard)->moved;
-  bool wrong = lrd_growth_moves_locked(shard) || lrd_growth_is_oversized_locked(shard);
+  bool untidy = lrd_growth_is_untidy_locked(shard, false);
+  if (!untidy) slice = SLICE_DONE;
   // A writer that sleeps would find the lock taken again whenever it wakes: leave the rest to it.
-  theirs |= wrong && lrd_lock_is_awaited(&shard->lock);
+  if (untidy && lrd_lock_is_awaited(&shard->lock)) slice = SLICE_LEFT;
   if (scan) lrd_limbo_scan_passed_locked(&shard->limbo, scan);
   lrd_shard_leave(cache, shard);
-  // Writers have brought a supply of their own. They may stop before the table has moved.
-  bool late = wrong && supply.given != LRD_SUPPLY_NONE;
   lrd_supply_drop(&supply);
-  if (tidied && !theirs && wrong) return SLICE_MOVING;
-  if (theirs || late || making.made_page) return SLICE_LEFT;
-  return failed && wrong ? SLICE_FAILED : SLICE_DONE;
+  return made_page && slice != SLICE_MOVING ? SLICE_LEFT : slice;
 }
 
 /// Runs a scan and returns it to the shard's limbo. True when a reader holds an entry or a table.

@@ -118,7 +118,7 @@ void lrd_local_settle(lrd_local *local) LRD_UNCHECKED_LOCKS {
   if (!slots->used && slots->pages > 1) lrd_local_slots_close(slots, &local->cache.pool);
   if (!lrd_growth_is_oversized_locked(shard)) return;
   lrd_supply supply = {0};
-  while (lrd_growth_moves_locked(shard) || lrd_growth_is_oversized_locked(shard)) {
+  while (lrd_growth_is_untidy_locked(shard, false)) {
     bool moved = lrd_growth_tidy_locked(shard, buckets_at_once, false, &supply);
     if (!moved && !lrd_supply_fetch(&supply, shard->references)) break;
   }

@@ -110,9 +110,15 @@ bool lrd_growth_is_oversized_locked(lrd_shard *shard) {
   return is_oversized(shard, next ? next : lrd_shard_root_locked(shard));
 }
 
-bool lrd_growth_is_loose_locked(lrd_shard *shard) {
-  lrd_table *next = lrd_shard_next_locked(shard);
-  return is_loose(shard, next ? next : lrd_shard_root_locked(shard));
+bool lrd_growth_is_untidy_locked(lrd_shard *shard, bool tight) {
+  lrd_table *root = lrd_shard_root_locked(shard);
+  return LRD_LOAD(&root->next) || (tight ? is_loose : is_oversized)(shard, root);
+}
+
+bool lrd_growth_advances_locked(lrd_shard *shard) {
+  lrd_table *root = lrd_shard_root_locked(shard), *next = LRD_LOAD(&root->next);
+  bool grows = next && next->buckets > root->buckets && !is_oversized(shard, next);
+  return grows && root->moved != shard->moved_seen;
 }
 
 /// Uses the memory in `supply` when it is still wanted.

@@ -63,8 +63,14 @@ static inline bool lrd_growth_moves_locked(lrd_shard *shard) LRD_REQUIRES(shard-
 /// True when the table, or the one it moves to, is far too large for the entries.
 bool lrd_growth_is_oversized_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
-/// The same for one that is larger than it need be, by an eighth or more.
-bool lrd_growth_is_loose_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
+/// True when the table moves, or is far too large: lrd_growth_tidy_locked() has more to do.
+/// `tight`: or larger than it need be, by an eighth or more.
+bool lrd_growth_is_untidy_locked(lrd_shard *shard, bool tight) LRD_REQUIRES(shard->lock);
+
+/// True when insertions have moved buckets of a growing table since `moved_seen` was set. The table
+/// is then left to them: they finish before the new one is full, and would only wait for the lock.
+/// A table that shrinks is not left to them: it is far too large until all of it has moved.
+bool lrd_growth_advances_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
 /// Starts moving to `table`. The shard must not be moving already.
 void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(shard->lock);
@@ -72,9 +78,8 @@ void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(sh
 /// Moves up to `buckets` buckets. False when the new table needs an overflow chunk first.
 bool lrd_growth_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lock);
 
-/// Moves up to `buckets` buckets. Begins to move a table that is far too large, or loose where it
-/// is to be `tight`, or large and nearly full. Uses the `supply`. False when memory is missing, as
-/// with lrd_growth_prepare_locked().
+/// Moves up to `buckets` buckets. Begins to move a table that is untidy, or large and nearly full.
+/// Uses the `supply`. False when memory is missing, as with lrd_growth_prepare_locked().
 bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, bool tight, lrd_supply *supply)
     LRD_REQUIRES(shard->lock);
 

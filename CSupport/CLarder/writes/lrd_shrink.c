@@ -17,7 +17,7 @@ static void shrink(lrd_cache *cache, lrd_shard *shard) {
     lrd_shard_enter(cache, NULL, shard);
     bool served = lrd_growth_renew_locked(shard, &supply) &&
                   lrd_growth_tidy_locked(shard, buckets_per_lock, true, &supply);
-    more = !served || lrd_growth_moves_locked(shard) || lrd_growth_is_loose_locked(shard);
+    more = !served || lrd_growth_is_untidy_locked(shard, true);
     lrd_shard_leave(cache, shard);
     if (served) continue;
     if (!lrd_supply_fetch(&supply, &cache->entry_references)) break;
