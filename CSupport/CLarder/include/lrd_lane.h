@@ -72,6 +72,39 @@ extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
 /// The same by numbers with the top bit, of which lookups know nothing on their shortest way.
 extern _Thread_local lrd_near_lane lrd_near_timed[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
 
+// clang assumes that reading a thread-local variable may allocate. This one is LRD_INITIAL_EXEC.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wfunction-effects"
+/// The lane that this thread uses for the cache of a number without the top bit, if it used it
+/// lately.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_near(uint64_t number) LRD_NONBLOCKING {
+  const lrd_near_lane *near = &lrd_near[number % LRD_NEAR_LANES];
+  if (LRD_UNLIKELY(near->cache_number != number)) return NULL;
+  lrd_lane *lane = near->lane;
+  LRD_ASSUME(lane != NULL);
+  return lane;
+}
+
+/// The calling thread's lane, if it used this cache lately and the hit path may be taken. What it
+/// finds by this may have expired: lrd_use() tells.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
+  return lrd_lane_near(LRD_LOAD(&cache->number));
+}
+
+/// The same, but NULL if entries of the cache can expire.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_plain(lrd_cache *cache) LRD_NONBLOCKING {
+  return lrd_lane_near(LRD_LOAD(&cache->plain));
+}
+
+/// The same for a cache whose entries can expire, and NULL for others.
+LRD_INLINE lrd_lane *_Nullable lrd_lane_timed(lrd_cache *cache) LRD_NONBLOCKING {
+  uint64_t number = atomic_load_explicit(&cache->number, memory_order_acquire);
+  const lrd_near_lane *near = &lrd_near_timed[number % LRD_NEAR_LANES];
+  if (LRD_LIKELY(near->cache_number == number)) return near->lane;
+  return cache->timed ? lrd_lane_near(number) : NULL;
+}
+#pragma clang diagnostic pop
+
 typedef struct lrd_lanes {
   struct lrd_lanes *_Nullable smaller; // its predecessor
   uint32_t capacity;
@@ -112,6 +145,18 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
 /// Reads the clock for lrd_lane_limit().
 uint64_t lrd_lane_read_clock(lrd_cache *cache, lrd_lane *lane,
                              uint64_t cycles) LRD_COLD LRD_NONBLOCKING;
+
+/// What has expired now, give or take two milliseconds.
+LRD_INLINE uint64_t lrd_lane_limit(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING {
+  uint64_t cycles = lrd_cycles();
+  if (LRD_LIKELY(cycles - lane->limit_read < lane->limit_lasts)) return lane->limit;
+  return lrd_lane_read_clock(cache, lane, cycles);
+}
+
+/// The tick that it is now, give or take two milliseconds.
+LRD_INLINE uint64_t lrd_lane_tick(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING {
+  return (lrd_lane_limit(cache, lane) >> LRD_WORD_SHIFT) - 1;
+}
 
 /// Adds a miss to the batch. Drops the oldest if it must.
 void lrd_lane_note_miss(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_COLD LRD_NONBLOCKING;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_lookup.h — the hit path: finds an entry, lends it, notes the hit; writes nothing shared.
  *
- *   lane = lrd_lane_current()     NULL: use lrd_find_slow(), or the lock
+ *   lane = lrd_lane_current()     (lrd_lane.h) NULL: use lrd_find_slow(), or the lock
  *   entry = lrd_find()            stays valid until lrd_loan_end()
  *     compare the key, copy or use the value: pinned (lrd_loan_pin()) if that may run user code
  *   lrd_use(), lrd_loan_end()     or lrd_miss() when there was none, or it has expired (lrd_use.h)
@@ -15,51 +15,6 @@
 #include "lrd_lane.h"
 
 #pragma clang assume_nonnull begin
-
-// clang assumes that reading a thread-local variable may allocate. This one is LRD_INITIAL_EXEC.
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wfunction-effects"
-/// The lane that this thread uses for the cache of a number without the top bit, if it used it
-/// lately.
-LRD_INLINE lrd_lane *_Nullable lrd_lane_near(uint64_t number) LRD_NONBLOCKING {
-  const lrd_near_lane *near = &lrd_near[number % LRD_NEAR_LANES];
-  if (LRD_UNLIKELY(near->cache_number != number)) return NULL;
-  lrd_lane *lane = near->lane;
-  LRD_ASSUME(lane != NULL);
-  return lane;
-}
-
-/// The calling thread's lane, if it used this cache lately and the hit path may be taken. What it
-/// finds by this may have expired: lrd_use() tells.
-LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKING {
-  return lrd_lane_near(LRD_LOAD(&cache->number));
-}
-
-/// The same, but NULL if entries of the cache can expire.
-LRD_INLINE lrd_lane *_Nullable lrd_lane_plain(lrd_cache *cache) LRD_NONBLOCKING {
-  return lrd_lane_near(LRD_LOAD(&cache->plain));
-}
-
-/// The same for a cache whose entries can expire, and NULL for others.
-LRD_INLINE lrd_lane *_Nullable lrd_lane_timed(lrd_cache *cache) LRD_NONBLOCKING {
-  uint64_t number = atomic_load_explicit(&cache->number, memory_order_acquire);
-  const lrd_near_lane *near = &lrd_near_timed[number % LRD_NEAR_LANES];
-  if (LRD_LIKELY(near->cache_number == number)) return near->lane;
-  return cache->timed ? lrd_lane_near(number) : NULL;
-}
-#pragma clang diagnostic pop
-
-/// What has expired now, give or take two milliseconds.
-LRD_INLINE uint64_t lrd_lane_limit(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING {
-  uint64_t cycles = lrd_cycles();
-  if (LRD_LIKELY(cycles - lane->limit_read < lane->limit_lasts)) return lane->limit;
-  return lrd_lane_read_clock(cache, lane, cycles);
-}
-
-/// The tick that it is now, give or take two milliseconds.
-LRD_INLINE uint64_t lrd_lane_tick(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING {
-  return (lrd_lane_limit(cache, lane) >> LRD_WORD_SHIFT) - 1;
-}
 
 /// Publishes `pointer` as a hazard. Release: what the hazard protected before stays protected
 /// until all reads of it are done. The fence pairs with lrd_fence_heavy() of reclaimers.
