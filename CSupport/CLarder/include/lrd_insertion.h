@@ -46,21 +46,6 @@ typedef enum lrd_result {
   LRD_UNFIT,
 } lrd_result;
 
-/// Begins to load what the policy will touch for an insertion into a full shard.
-LRD_INLINE void lrd_insertion_prefetch_locked(lrd_shard *shard, uint64_t hash)
-    LRD_REQUIRES(shard->lock) {
-  const lrd_policy *policy = shard->policy;
-  if (policy->prefetch) policy->prefetch(&shard->order, shard->pool, hash & ~(uint64_t)0xffff);
-}
-
-/// Locks the shard for an insertion of this hash. If the last one had to evict, begins to load what
-/// this one will touch: but not in a small cache, all of whose memory the processor keeps at hand.
-static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
-                                       uint64_t hash) LRD_ACQUIRE(shard->lock) {
-  lrd_shard_enter(cache, lane, shard);
-  if (shard->order.ahead) lrd_insertion_prefetch_locked(shard, hash);
-}
-
 /// Publishes `entry`, in place of `old` if there is one, within the limits; unlocks. The entry
 /// stays the caller's, except after INSERTED and REPLACED.
 lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,

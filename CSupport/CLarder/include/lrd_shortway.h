@@ -23,7 +23,7 @@
  * lifetimes for which that matters go the long way. */
 #pragma once
 
-#include "lrd_insertion.h"
+#include "lrd_enter.h"
 
 #pragma clang assume_nonnull begin
 
