@@ -103,6 +103,23 @@ static inline uint64_t lrd_shard_count_locked(const lrd_shard *shard) LRD_REQUIR
   return shard->count;
 }
 
+static inline bool lrd_shard_is_below_locked(lrd_shard *shard, uint64_t ease)
+    LRD_REQUIRES(shard->lock) {
+  const lrd_history *history = &shard->order.history;
+  return shard->count < ease && history->wanted == history->bytes &&
+         lrd_table_overflow_left_locked(lrd_shard_root_locked(shard));
+}
+
+/// True when another entry needs no preparation, whatever its hash. Never where entries can expire.
+static inline bool lrd_shard_is_at_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  return lrd_shard_is_below_locked(shard, shard->at_ease);
+}
+
+/// The same where entries can expire, for the table alone.
+static inline bool lrd_shard_is_timed_at_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  return lrd_shard_is_below_locked(shard, shard->timer->at_ease);
+}
+
 /// Changes whenever an entry is unlinked.
 static inline uint64_t lrd_shard_unlinked_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   return shard->unlinked;
@@ -209,10 +226,6 @@ static inline void lrd_shard_prefetch(lrd_shard *shard, uint64_t hash, uint32_t 
   LRD_PREFETCH((const void *)(hints + index * references * sizeof(lrd_hints)));
 }
 
-/// An entry with the upper 48 bits of this hash; NULL if there is none.
-lrd_entry *_Nullable lrd_shard_find_hash_locked(lrd_shard *shard, uint64_t hash)
-    LRD_REQUIRES(shard->lock);
-
 /// True when `entry` is linked and its hash has these upper 48 bits. An entry that is not linked is
 /// not touched.
 static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *entry, uint64_t hash48)
@@ -220,45 +233,6 @@ static inline bool lrd_shard_holds_locked(lrd_shard *shard, const lrd_entry *ent
   lrd_table *root = lrd_shard_root_locked(shard);
   lrd_slots slots = lrd_pool_slots(shard->pool);
   return lrd_table_holds_locked(root, slots, entry, hash48) && lrd_entry_hash48(entry) == hash48;
-}
-
-/// A walk over the linked entries of one hash, under the lock and without changes. Their keys may
-/// differ.
-typedef struct lrd_matches {
-  lrd_table *table;
-  lrd_bucket *bucket;
-  lrd_slots slots;
-  uint64_t hash;
-  uint32_t bits; // cells of `bucket` still to visit
-} lrd_matches;
-
-static inline lrd_matches lrd_shard_matches_locked(lrd_shard *shard, uint64_t hash)
-    LRD_REQUIRES(shard->lock) {
-  lrd_table *root = lrd_shard_root_locked(shard);
-  lrd_table *table = lrd_table_home_locked(root, hash);
-  lrd_bucket *bucket = &table->bucket[lrd_table_index(table, hash)];
-  uint32_t bits = lrd_bucket_match(bucket, lrd_table_tag(hash));
-  return (lrd_matches){.table = table,
-                       .bucket = bucket,
-                       .slots = lrd_pool_slots(shard->pool),
-                       .hash = hash,
-                       .bits = bits};
-}
-
-/// The next entry of the walk; NULL at the end. Then `bucket` is the last one of the chain.
-static inline lrd_entry *_Nullable lrd_matches_next_locked(lrd_matches *matches) {
-  for (;;) {
-    while (matches->bits) {
-      int cell = __builtin_ctz(matches->bits);
-      matches->bits &= matches->bits - 1;
-      lrd_entry *entry = lrd_slots_entry(matches->slots, lrd_bucket_id(matches->bucket, cell));
-      if (lrd_entry_may_match(entry, matches->hash)) return entry;
-    }
-    lrd_bucket *next = lrd_table_next_bucket(matches->table, matches->bucket);
-    if (!next) return NULL;
-    matches->bucket = next;
-    matches->bits = lrd_bucket_match(matches->bucket, lrd_table_tag(matches->hash));
-  }
 }
 
 #pragma clang assume_nonnull end

@@ -112,7 +112,7 @@ static bool make_room(lrd_local *local, lrd_entry *_Nullable old, uint64_t hash,
   for (int evicted = 0; (shortage = shortage_of(local, old, cost)) != LRD_ROOM; evicted++) {
     if (evicted == evictions_per_round) {
       if (old && old->state == LRD_ENTRY_DISPLACED) lrd_shard_restore_locked(shard, old);
-      if (!lrd_growth_is_at_ease_locked(shard) && !prepare(local, hash)) return false;
+      if (!lrd_shard_is_at_ease_locked(shard) && !prepare(local, hash)) return false;
       evicted = 0;
     }
     // Without any other entry there is room: the new one alone is within the limits.
@@ -135,7 +135,7 @@ static LRD_COLD lrd_result insert_slowly(lrd_local *local, lrd_entry *entry, lrd
     if (old) lrd_local_remove(local, old, LRD_REMOVED_BY_CALL, removed);
     return LRD_TOO_COSTLY;
   }
-  if (!lrd_growth_is_at_ease_locked(shard) && !prepare(local, hash)) return LRD_OUT_OF_MEMORY;
+  if (!lrd_shard_is_at_ease_locked(shard) && !prepare(local, hash)) return LRD_OUT_OF_MEMORY;
   bool replaces = old != NULL;
   if (old) lrd_note_hit_locked(&local->cache, shard, old);
   if (shortage_of(local, old, cost) != LRD_ROOM) {
@@ -188,7 +188,7 @@ LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) L
 lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *old, uint64_t hash,
                             lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   uint64_t cost = lrd_entry_cost(entry);
-  if (LRD_LIKELY(!old && lrd_growth_is_at_ease_locked(&local->shard))) {
+  if (LRD_LIKELY(!old && lrd_shard_is_at_ease_locked(&local->shard))) {
     lrd_shortage shortage = shortage_of(local, NULL, cost);
     bool evicts = shortage == LRD_COUNT_SHORT && !cost;
     if (shortage == LRD_ROOM || (evicts && evict_one(local, hash, removed))) {

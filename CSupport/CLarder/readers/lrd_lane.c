@@ -2,6 +2,7 @@
 #include "lrd_lane.h"
 
 #include "lrd_alloc.h"
+#include "lrd_matches.h"
 
 #include <string.h>
 
@@ -204,8 +205,7 @@ void lrd_lane_note_miss(lrd_cache *cache, lrd_lane *lane,
   lane->touched_hash[lane->touches++] = hash;
   if (lane->touches < LRD_MISSES) return;
   try_shards(cache, lane);
-  if (lane->touches < LRD_MISSES_MOST) return;
-  drop(lane, LRD_MISSES);
+  if (lane->touches >= LRD_MISSES_MOST) drop(lane, LRD_MISSES);
 }
 
 void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHECKED_LOCKS {

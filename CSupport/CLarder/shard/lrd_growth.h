@@ -21,23 +21,6 @@ static inline uint64_t lrd_growth_factor(uint64_t buckets) {
   return buckets <= 1024 ? 4 : 2;
 }
 
-static inline bool lrd_growth_is_below_locked(lrd_shard *shard, uint64_t ease)
-    LRD_REQUIRES(shard->lock) {
-  const lrd_history *history = &shard->order.history;
-  return shard->count < ease && history->wanted == history->bytes &&
-         lrd_table_overflow_left_locked(lrd_shard_root_locked(shard));
-}
-
-/// True when another entry needs no preparation, whatever its hash. Never where entries can expire.
-static inline bool lrd_growth_is_at_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  return lrd_growth_is_below_locked(shard, shard->at_ease);
-}
-
-/// The same where entries can expire, for the table alone.
-static inline bool lrd_growth_is_timed_at_ease_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  return lrd_growth_is_below_locked(shard, shard->timer->at_ease);
-}
-
 /// lrd_growth_prepare_locked() when memory may be missing.
 bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock);
@@ -46,7 +29,7 @@ bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply 
 /// Uses the `supply`. False when memory is missing: unlock, fetch the supply and call again.
 static inline bool lrd_growth_prepare_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)
     LRD_REQUIRES(shard->lock) {
-  bool at_ease = lrd_growth_is_at_ease_locked(shard) && supply->given == LRD_SUPPLY_NONE;
+  bool at_ease = lrd_shard_is_at_ease_locked(shard) && supply->given == LRD_SUPPLY_NONE;
   return LRD_LIKELY(at_ease) || lrd_growth_prepare_slow_locked(shard, hash, supply);
 }
 

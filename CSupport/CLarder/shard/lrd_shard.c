@@ -118,11 +118,6 @@ void lrd_shard_move_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, u
   succeed_locked(shard, old, entry, id, hash, removed);
 }
 
-lrd_entry *lrd_shard_find_hash_locked(lrd_shard *shard, uint64_t hash) {
-  lrd_matches matches = lrd_shard_matches_locked(shard, hash);
-  return lrd_matches_next_locked(&matches);
-}
-
 void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) {
   *order = shard->order;
   lrd_order_clear(&shard->order);

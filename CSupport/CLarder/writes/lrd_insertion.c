@@ -178,7 +178,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
                                 lrd_insertion *insertion, lrd_entry *entry, lrd_entry *old,
                                 uint64_t hash) {
   // Step 0. Tell the time. A shard that has to is never at ease.
-  if (LRD_UNLIKELY(!lrd_growth_is_at_ease_locked(shard)) && shard->timer) {
+  if (LRD_UNLIKELY(!lrd_shard_is_at_ease_locked(shard)) && shard->timer) {
     if (!tell_time_locked(cache, shard, insertion, entry, &old)) {
       lrd_insertion_abandon(cache, shard, insertion);
       return LRD_UNFIT;

@@ -4,7 +4,7 @@
 #include "lrd_evict.h"
 #include "lrd_expire.h"
 #include "lrd_growth.h"
-#include "lrd_lookup.h"
+#include "lrd_matches.h"
 
 /// Lifetimes from some second on: the time of a lane, which may be two milliseconds late, is good
 /// enough to count them from.
@@ -13,8 +13,7 @@ static const uint64_t long_life = (uint64_t)1 << (30 - LRD_TICK_SHIFT);
 /// True when an entry of a chain has this hash.
 static __attribute__((noinline)) bool holds_locked(lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock) {
-  lrd_matches matches = lrd_shard_matches_locked(shard, hash);
-  return lrd_matches_next_locked(&matches);
+  return lrd_shard_find_hash_locked(shard, hash);
 }
 
 /// Makes room in a table that is not at ease, if that needs neither memory nor a visit, and no
@@ -108,14 +107,14 @@ static __attribute__((noinline)) bool store_timed_locked(lrd_cache *cache, lrd_l
   if (timer->wide && !lrd_pool_is_wide(&cache->pool, entry->prev)) return false;
   timer->now = lrd_lane_tick(cache, lane);
   if (timer->now + ((uint64_t)1 << LRD_TURN_SHIFT) >= timer->first) return false;
-  if (!lrd_growth_is_timed_at_ease_locked(shard) && !prepare_locked(shard, hash)) return false;
+  if (!lrd_shard_is_timed_at_ease_locked(shard) && !prepare_locked(shard, hash)) return false;
   return store_locked(cache, lane, shard, entry, hash, freed, timer);
 }
 
 bool lrd_shortway_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
                       uint64_t hash, lrd_entry **freed) LRD_UNCHECKED_LOCKS {
   lrd_insertion_begin(cache, lane, shard, hash);
-  if (!lrd_growth_is_at_ease_locked(shard)) {
+  if (!lrd_shard_is_at_ease_locked(shard)) {
     if (shard->timer) return store_timed_locked(cache, lane, shard, entry, hash, freed);
     if (!prepare_locked(shard, hash)) return false;
   }
