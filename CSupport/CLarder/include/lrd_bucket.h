@@ -43,6 +43,11 @@ typedef struct __attribute__((aligned(64))) lrd_bucket {
 } lrd_bucket;
 _Static_assert(sizeof(lrd_bucket) == 64, "a line");
 
+/// The bucket of a hash, among so many.
+LRD_INLINE uint64_t lrd_bucket_of(uint64_t hash, uint64_t buckets) LRD_NONBLOCKING {
+  return (uint64_t)(((unsigned __int128)lrd_hash48(hash) * buckets) >> 64);
+}
+
 /// Bits 24 to 31 of a hash, and 1 in place of 0. The shard is chosen by the bits below, and the
 /// bucket by the highest.
 LRD_INLINE uint8_t lrd_table_tag(uint64_t hash) LRD_NONBLOCKING {

@@ -20,7 +20,7 @@ static inline void lrd_shard_enter(lrd_cache *cache, lrd_lane *_Nullable lane, l
 LRD_INLINE void lrd_insertion_prefetch_locked(lrd_shard *shard, uint64_t hash)
     LRD_REQUIRES(shard->lock) {
   const lrd_policy *policy = shard->policy;
-  if (policy->prefetch) policy->prefetch(&shard->order, shard->pool, hash & ~(uint64_t)0xffff);
+  if (policy->prefetch) policy->prefetch(&shard->order, shard->pool, lrd_hash48(hash));
 }
 
 /// Locks the shard for an insertion of this hash. If the last one had to evict, begins to load what

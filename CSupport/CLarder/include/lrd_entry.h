@@ -151,7 +151,7 @@ LRD_INLINE uint64_t lrd_entry_hash48_locked(const lrd_entry *entry) {
                  "next, then the hash");
   uint64_t bits;
   memcpy(&bits, (const char *)&entry->hash_mid - 2, sizeof bits);
-  return bits & ~(uint64_t)0xffff;
+  return lrd_hash48(bits);
 }
 
 /// lrd_hash_mix() of the entry's hash.

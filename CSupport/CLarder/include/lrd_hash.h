@@ -52,6 +52,11 @@ static inline uint64_t lrd_hash_seed1(uint64_t random) LRD_NONBLOCKING {
   return random | UINT64_C(1) << 63 | 1;
 }
 
+/// The upper 48 bits of a hash, the rest 0: what the core keeps of it.
+LRD_INLINE uint64_t lrd_hash48(uint64_t hash) LRD_NONBLOCKING {
+  return hash & ~(uint64_t)0xffff;
+}
+
 /// The full product of `a` and `b`, its halves xored.
 static inline uint64_t lrd_hash_fold(uint64_t a, uint64_t b) LRD_NONBLOCKING {
   unsigned __int128 product = (unsigned __int128)a * b;

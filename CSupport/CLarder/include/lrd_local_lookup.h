@@ -15,8 +15,7 @@
 #pragma clang assume_nonnull begin
 
 LRD_INLINE lrd_bucket *lrd_local_bucket(const lrd_local *local, uint64_t hash) {
-  uint64_t places = hash & ~(uint64_t)0xffff;
-  return local->bucket + (uint64_t)(((unsigned __int128)places * local->buckets) >> 64);
+  return local->bucket + lrd_bucket_of(hash, local->buckets);
 }
 
 /// An entry in the bucket whose hash may be `hash`.

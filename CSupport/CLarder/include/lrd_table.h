@@ -68,11 +68,6 @@ typedef struct lrd_table {
 /// The table of an empty shard: one empty bucket, shared by all, never written.
 extern lrd_table lrd_table_empty;
 
-/// The bucket of a hash, among so many.
-LRD_INLINE uint64_t lrd_bucket_of(uint64_t hash, uint64_t buckets) LRD_NONBLOCKING {
-  return (uint64_t)(((unsigned __int128)(hash & ~(uint64_t)0xffff) * buckets) >> 64);
-}
-
 LRD_INLINE uint64_t lrd_table_index(const lrd_table *table, uint64_t hash) LRD_NONBLOCKING {
   return lrd_bucket_of(hash, table->buckets);
 }

@@ -6,5 +6,5 @@ void lrd_local_access(lrd_local *local, lrd_entry *entry) {
 }
 
 void lrd_local_miss_slow(lrd_local *local, uint64_t hash) {
-  local->cache.policy->missed(&local->shard.order, hash & ~(uint64_t)0xffff);
+  local->cache.policy->missed(&local->shard.order, lrd_hash48(hash));
 }

@@ -19,7 +19,7 @@ void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_ent
     lrd_note_hit_locked(cache, shard, entry);
   } else if (policy->missed) {
     shard->noted++;
-    policy->missed(&shard->order, hash & ~(uint64_t)0xffff);
+    policy->missed(&shard->order, lrd_hash48(hash));
   }
   if (!lane) return;
   lrd_count(entry ? &lane->hits : &lane->misses);

@@ -144,7 +144,7 @@ static void hand_misses_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shar
     uint64_t hash = lane->touched_hash[i];
     if (lrd_cache_shard(cache, hash) == shard) {
       shard->noted++;
-      cache->policy->missed(&shard->order, hash & ~(uint64_t)0xffff);
+      cache->policy->missed(&shard->order, lrd_hash48(hash));
     } else {
       keep(lane, i, kept++);
     }
