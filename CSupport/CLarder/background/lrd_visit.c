@@ -17,11 +17,6 @@ enum {
   supply_tries = 1000,    // of the lock, to bring in a supply
 };
 
-static void nap(void) {
-  static _Atomic(uint32_t) never;
-  lrd_park(&never, 0, lrd_request_pause);
-}
-
 /// What a slice of work on a table has come to.
 typedef enum slice {
   SLICE_DONE,   // the table has the right size and does not move
@@ -128,7 +123,7 @@ static bool scan_waiting(lrd_cache *cache, lrd_shard *shard, lrd_scan *scan) {
       lrd_hazards_discard(&hazards);
       return false;
     }
-    nap();
+    lrd_sleep(lrd_request_pause);
   }
   lrd_amount bound = lrd_garbage_bound_locked(cache, shard);
   lrd_garbage garbage = {0};
@@ -197,7 +192,7 @@ static lrd_progress visit(lrd_cache *cache, uint64_t *wait) {
 static void await_others(const lrd_request *request) {
   for (; request; request = request->next) {
     if (!request->rests) {
-      nap();
+      lrd_sleep(lrd_request_pause);
       return;
     }
   }

@@ -89,6 +89,11 @@ void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds) 
 #endif
 }
 
+void lrd_sleep(uint64_t nanoseconds) {
+  static _Atomic(uint32_t) never;
+  lrd_park(&never, 0, nanoseconds);
+}
+
 uint64_t lrd_clock(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

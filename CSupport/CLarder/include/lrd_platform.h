@@ -61,6 +61,9 @@ LRD_INLINE void lrd_pause(void) LRD_NONBLOCKING {
 /// Sleeps while `*word == expected`, at most `nanoseconds` (0: no bound). May return early.
 void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds);
 
+/// Sleeps for `nanoseconds`, which are not 0. May return early.
+void lrd_sleep(uint64_t nanoseconds);
+
 /// A monotonic clock, in nanoseconds. It may stand still while the machine sleeps.
 uint64_t lrd_clock(void);
 

@@ -36,8 +36,7 @@ bool lrd_pass_try(lrd_cache *cache) {
 }
 
 void lrd_pass_take(lrd_cache *cache) {
-  static _Atomic(uint32_t) never;
-  while (!lrd_pass_try(cache)) lrd_park(&never, 0, nap);
+  while (!lrd_pass_try(cache)) lrd_sleep(nap);
 }
 
 void lrd_pass_give(lrd_cache *cache) {

@@ -32,7 +32,6 @@ static void destroy(lrd_cache *cache, gathered *gathered) {
 /// Tries a shard; naps when `*busy` were busy in a row. On success notes the caller's hits there.
 static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t *busy,
                       gathered *gathered) LRD_TRY_ACQUIRE(true, shard->lock) {
-  static _Atomic(uint32_t) never;
   if (lrd_lock_try(&shard->lock)) {
     if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
     *busy = 0;
@@ -40,7 +39,7 @@ static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32
   }
   if (++*busy > cache->shard_mask) {
     destroy(cache, gathered);
-    lrd_park(&never, 0, nap);
+    lrd_sleep(nap);
     *busy = 0;
   }
   return false;
