@@ -73,6 +73,14 @@
 /// Prints the condition that was broken and stops the process.
 _Noreturn void lrd_fail(const char *_Nonnull condition, const char *_Nonnull file, int line);
 
+LRD_INLINE uint64_t lrd_least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+LRD_INLINE uint64_t lrd_most(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
 LRD_INLINE size_t lrd_round_up(size_t size, size_t alignment) {
   return (size + alignment - 1) & ~(alignment - 1);
 }

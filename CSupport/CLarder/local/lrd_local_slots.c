@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_local_slots.h"
 
-static const size_t smallest_page = 4096, largest_page = (size_t)2 << 20;
-enum { slots_least = 8, pair = 2, page_alignment = 64 };
-
-static size_t alignment_of_pages(const lrd_pool *pool) {
-  return pool->alignment > page_alignment ? pool->alignment : page_alignment;
-}
+static const size_t smallest_page = 4096;
+enum { slots_least = 8, pair = 2 };
 
 /// The bytes of a page by its number.
 static size_t page_bytes(const lrd_pool *pool, uint32_t number) {
-  size_t bytes = smallest_page, most = largest_page;
+  size_t bytes = smallest_page, most = LRD_PAGE_BYTES_MOST;
   while (bytes < slots_least * pool->stride && bytes < most) bytes *= 2;
   while (bytes < pair * pool->stride) bytes *= 2;
   if (most < bytes) most = bytes;
@@ -28,7 +24,7 @@ void lrd_local_slots_close(lrd_local_slots *slots, lrd_pool *pool) {
   for (uint32_t i = 1; i <= slots->pages; i++) {
     char *page = LRD_LOAD(&directory->slots[i]) - pool->prefix;
     LRD_UNPOISON(page, page_bytes(pool, i));
-    lrd_free(page, page_bytes(pool, i), alignment_of_pages(pool));
+    lrd_free(page, page_bytes(pool, i), lrd_page_alignment(pool->alignment));
     LRD_STORE(&directory->slots[i], NULL);
   }
   lrd_local_slots_open(slots);
@@ -44,7 +40,7 @@ static bool add_page(lrd_local_slots *slots, lrd_pool *pool) {
     if (!larger || !lrd_directory_reaches(&pool->directory, number, &larger)) return false;
   }
   size_t bytes = page_bytes(pool, number);
-  char *page = lrd_alloc(bytes, alignment_of_pages(pool));
+  char *page = lrd_alloc(bytes, lrd_page_alignment(pool->alignment));
   if (!page) return false;
   LRD_STORE(&LRD_LOAD(&pool->directory)->slots[number], page + pool->prefix);
   uint64_t count = bytes / pool->stride;

@@ -8,14 +8,6 @@ static const uint64_t step_part = 8;
 
 static const lrd_amount unbounded = {LRD_UNBOUNDED, LRD_UNBOUNDED};
 
-static uint64_t least_of(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
-static uint64_t most_of(uint64_t a, uint64_t b) {
-  return a > b ? a : b;
-}
-
 /// The part, rounded up.
 static uint64_t part_of(uint64_t whole, double fraction) {
   if (fraction >= 1) return whole;
@@ -24,7 +16,7 @@ static uint64_t part_of(uint64_t whole, double fraction) {
   // 0.07 of 100 is a little more than 7 in doubles.
   bool more = (double)below < part * (1 - 0x1p-52);
   // Above 2^53 the whole itself may be rounded up.
-  return least_of(below + more, whole);
+  return lrd_least(below + more, whole);
 }
 
 _Atomic(uint32_t) lrd_answers_heeding;
@@ -51,21 +43,21 @@ static uint64_t limit_in_force(uint64_t own, uint64_t cap) {
 
 lrd_amount lrd_answer_limits(const lrd_answer *answer) {
   const lrd_cause *a = &answer->cause[LRD_BY_LEVEL], *b = &answer->cause[LRD_BY_BACKGROUND];
-  uint64_t count = least_of(a->cap.count, b->cap.count);
-  uint64_t cost = least_of(a->cap.cost, b->cap.cost);
+  uint64_t count = lrd_least(a->cap.count, b->cap.count);
+  uint64_t cost = lrd_least(a->cap.cost, b->cap.cost);
   return (lrd_amount){limit_in_force(LRD_LOAD(&answer->own_count), count),
                       limit_in_force(LRD_LOAD(&answer->own_cost), cost)};
 }
 
 /// The cap on a limit; `floor` is never gone below.
 static uint64_t cap_of(uint64_t own, double keep, uint64_t floor) {
-  return most_of(most_of(part_of(own, keep), own / least_part), most_of(floor, 1));
+  return lrd_most(lrd_most(part_of(own, keep), own / least_part), lrd_most(floor, 1));
 }
 
 /// What may stay. What has come under a cap that is no higher than the goal, is within it.
 static uint64_t bound_of(uint64_t base, double keep, uint64_t cap, uint64_t goal, uint64_t floor) {
   bool capped = goal != LRD_UNBOUNDED && cap <= goal;
-  return capped ? goal : most_of(part_of(base, keep), floor);
+  return capped ? goal : lrd_most(part_of(base, keep), floor);
 }
 
 lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lrd_amount present) {
@@ -82,11 +74,11 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
   }
   relief.passes = present.count;
   if (action.passes) {
-    relief.bounds.count = most_of(part_of(present.count, action.keep), least);
+    relief.bounds.count = lrd_most(part_of(present.count, action.keep), least);
     return relief;
   }
-  cause->base.count = most_of(cause->base.count, present.count);
-  cause->base.cost = most_of(cause->base.cost, present.cost);
+  cause->base.count = lrd_most(cause->base.count, present.count);
+  cause->base.cost = lrd_most(cause->base.cost, present.cost);
   uint64_t own_count = LRD_LOAD(&answer->own_count), own_cost = LRD_LOAD(&answer->own_cost);
   if (own_count) cause->goal.count = cap_of(own_count, action.keep, least);
   if (own_cost) cause->goal.cost = cap_of(own_cost, action.keep, 0);
@@ -97,15 +89,15 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
     relief.bounds.count =
         bound_of(cause->base.count, action.keep, cause->cap.count, cause->goal.count, least);
   }
-  relief.bounds.count = least_of(relief.bounds.count, cause->goal.count);
-  relief.bounds.cost = least_of(relief.bounds.cost, cause->goal.cost);
+  relief.bounds.count = lrd_least(relief.bounds.count, cause->goal.count);
+  relief.bounds.cost = lrd_least(relief.bounds.cost, cause->goal.cost);
   return relief;
 }
 
 /// `least`: LRD_UNBOUNDED has no meaning here, a goal of none stays none.
 static uint64_t lowered(uint64_t cap, uint64_t goal, uint64_t least) {
   if (goal == LRD_UNBOUNDED) return cap;
-  return least_of(cap, most_of(goal, least));
+  return lrd_least(cap, lrd_most(goal, least));
 }
 
 void lrd_answer_cap(lrd_answer *answer, int number, lrd_amount least) {
@@ -125,7 +117,7 @@ static uint64_t raised(uint64_t cap, uint64_t goal, uint64_t whole) {
   uint64_t step = whole / step_part + 1;
   uint64_t next = cap > LRD_UNBOUNDED - step ? LRD_UNBOUNDED : cap + step;
   if (goal == LRD_UNBOUNDED && next >= whole) return LRD_UNBOUNDED;
-  return least_of(next, goal);
+  return lrd_least(next, goal);
 }
 
 bool lrd_answer_step(lrd_answer *answer, int number) {

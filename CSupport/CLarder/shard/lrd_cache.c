@@ -12,17 +12,14 @@ enum {
   LARGE_SHARDS_PER_PROCESSOR = 8,
 };
 
-static uint64_t lesser(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
                                  uint32_t processors) {
   if (!policy->divisible) return 1;
-  uint64_t few = lesser(count_limit / SHARD_ENTRIES, (uint64_t)SHARDS_PER_PROCESSOR * processors);
-  uint64_t many =
-      lesser(count_limit / LARGE_SHARD_ENTRIES, (uint64_t)LARGE_SHARDS_PER_PROCESSOR * processors);
-  uint64_t most = lesser(few > many ? few : many, LRD_SHARDS_MOST);
+  uint64_t few =
+      lrd_least(count_limit / SHARD_ENTRIES, (uint64_t)SHARDS_PER_PROCESSOR * processors);
+  uint64_t many = lrd_least(count_limit / LARGE_SHARD_ENTRIES,
+                            (uint64_t)LARGE_SHARDS_PER_PROCESSOR * processors);
+  uint64_t most = lrd_least(lrd_most(few, many), LRD_SHARDS_MOST);
   uint32_t shards = 1;
   while (2 * shards <= most) shards *= 2;
   return shards;
