@@ -14,11 +14,8 @@ extension Cache {
   func discard(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer?
   ) {
-    if let releaser = extras?.releaser {
-      releaser.release(entry.value(of: Layout.self).move())
-    } else {
-      entry.value(of: Layout.self).deinitialize(count: 1)
-    }
+    guard let releaser = extras?.releaser else { return destroyPair(entry, lane) }
+    releaser.release(entry.value(of: Layout.self).move())
     entry.key(of: Layout.self).deinitialize(count: 1)
     lrd_slot_give(core, lane, entry)
   }
@@ -38,20 +35,22 @@ extension Cache {
   func finish(_ garbage: inout lrd_garbage, _ lane: OpaquePointer?, since moment: UInt64 = 0) {
     if garbage.removed.head != nil { report(&garbage, lane, since: moment) }
     if extras != nil { handOver(&garbage, lane) }
-    while let entry = lrd_garbage_next(core, lane, &garbage) {
-      entry.value(of: Layout.self).deinitialize(count: 1)
-      entry.key(of: Layout.self).deinitialize(count: 1)
-      lrd_slot_give(core, lane, entry)
-    }
+    while let entry = lrd_garbage_next(core, lane, &garbage) { destroyPair(entry, lane) }
   }
 
   /// Destroys the entry that an insertion has freed that went the short way.
   @inlinable
   func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer) {
+    destroyPair(entry, lane)
+    if !lrd_garbage_end(lane) { destroyDeferred(lane) }
+  }
+
+  /// Destroys the value and the key of an entry, and gives its slot back.
+  @inlinable @inline(__always)
+  func destroyPair(_ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer?) {
     entry.value(of: Layout.self).deinitialize(count: 1)
     entry.key(of: Layout.self).deinitialize(count: 1)
     lrd_slot_give(core, lane, entry)
-    if !lrd_garbage_end(lane) { destroyDeferred(lane) }
   }
 
   /// Destroys what inner calls have left.

@@ -72,7 +72,7 @@ extension Cache {
     let isStored = InsertionOutcome(result).isStored
     if !isStored {
       extras.groups?.didNotStore(key)
-      takeBack(entry, lane)
+      destroyPair(entry, lane)  // the caller holds the value as well
     }
     if result == LRD_AGAIN { drop(&found.value) }
     finish(&insertion.garbage, lane, since: storage.moment)
@@ -82,13 +82,6 @@ extension Cache {
       extras.onInsertion?(key, found.value!, found.cost)
     }
     return result == LRD_AGAIN ? newer : found.value
-  }
-
-  /// Undoes the entry of a value that the caller holds as well.
-  private func takeBack(_ entry: StoredEntry, _ lane: OpaquePointer?) {
-    entry.value(of: Layout.self).deinitialize(count: 1)
-    entry.key(of: Layout.self).deinitialize(count: 1)
-    lrd_slot_give(core, lane, entry)
   }
 
   /// The number of evicted objects remembered, including dead ones, for tests.
