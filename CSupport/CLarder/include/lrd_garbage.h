@@ -2,7 +2,7 @@
 /* lrd_garbage.h — the entries that one change has removed, until they are destroyed.
  *
  * Evictions by the short way of an insertion, which keeps no garbage:
- *   under the lock     lrd_garbage_is_quiet_locked(), evict, lrd_garbage_retire_locked()
+ *   under the lock     lrd_garbage_is_quiet_locked(), evict, lrd_garbage_exchange_locked()
  *   then               the caller destroys what is free, and calls lrd_garbage_end()
  * All other changes:
  *   under the lock     lrd_garbage_add_locked()   to the observer, to the limbo, or free at once
@@ -74,8 +74,8 @@ static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_sh
   return lrd_limbo_bound(shard->count, lrd_cache_cost_limit(cache));
 }
 
-/// True when lrd_garbage_retire_locked() may retire an entry: nobody observes, the limbo is due for
-/// nothing, no entry has a cost, and this thread may destroy what is free. `used`:
+/// True when lrd_garbage_exchange_locked() may retire an entry: nobody observes, the limbo is due
+/// for nothing, no entry has a cost, and this thread may destroy what is free. `used`:
 /// lrd_limbo_waits_locked().
 LRD_INLINE bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Nullable lane,
                                             lrd_shard *shard, bool used) LRD_REQUIRES(shard->lock) {
@@ -88,12 +88,12 @@ LRD_INLINE bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Nullabl
           lrd_limbo_is_quiet_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard)));
 }
 
-/// Retires an entry that was detached since lrd_garbage_is_quiet_locked(). `free` becomes an entry
-/// to destroy, if there is one: the caller does so and then calls lrd_garbage_end(). True when some
-/// stay behind and a visit must be asked for.
-LRD_INLINE bool lrd_garbage_retire_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
-                                          bool used, lrd_entry *removed,
-                                          lrd_entry *_Nullable *_Nonnull free)
+/// Retires an entry that was detached since lrd_garbage_is_quiet_locked(), and takes one out of the
+/// limbo for it: `free` becomes an entry to destroy, if there is one. The caller does so and then
+/// calls lrd_garbage_end(). True when some stay behind and a visit must be asked for.
+LRD_INLINE bool lrd_garbage_exchange_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
+                                            bool used, lrd_entry *removed,
+                                            lrd_entry *_Nullable *_Nonnull free)
     LRD_REQUIRES(shard->lock) {
   if (!used && lrd_thread_is_solitary()) {
     *free = removed;
@@ -106,7 +106,7 @@ LRD_INLINE bool lrd_garbage_retire_locked(lrd_cache *cache, lrd_lane *lane, lrd_
   return true;
 }
 
-/// Ends the destruction of an entry that lrd_garbage_retire_locked() has freed. False when inner
+/// Ends the destruction of an entry that lrd_garbage_exchange_locked() has freed. False when inner
 /// calls have left some: the loop goes on with lrd_garbage_next() and a garbage that `destroys`.
 static inline bool lrd_garbage_end(lrd_lane *lane) {
   if (LRD_UNLIKELY(lane->deferred)) return false;

@@ -50,7 +50,7 @@ LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *sh
   shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
   lane->sound_at = shard->unlinked;
   lane->applied++;
-  bool waits = lrd_garbage_retire_locked(cache, lane, shard, used, victim, freed);
+  bool waits = lrd_garbage_exchange_locked(cache, lane, shard, used, victim, freed);
   return waits ? EVICTED_TO_LIMBO : EVICTED;
 }
 
