@@ -6,6 +6,7 @@
 
 #include "lrd_alloc.h"
 #include "lrd_compact.h"
+#include "lrd_expire.h"
 #include "lrd_flights.h"
 #include "lrd_hash.h"
 #include "lrd_insertion.h"

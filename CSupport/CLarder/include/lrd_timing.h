@@ -81,12 +81,6 @@ static inline void lrd_cache_ask(lrd_cache *cache) {
   lrd_request_visit(&cache->request);
 }
 
-/// Removes entries that have expired, up to some in each shard, and adds their number to
-/// `*removed`. True when none is left. False: the caller ends `garbage` and calls again with a new
-/// one.
-bool lrd_expire_some(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage,
-                     uint64_t *removed);
-
 /// The rule for entries without a lifetime of their own. To set it changes the deadlines of what is
 /// stored: O(n), in slices. False if they have no room for it (lrd_retrofit.h).
 lrd_expiration lrd_cache_expiration(lrd_cache *cache);

@@ -28,8 +28,8 @@ static void prefetch_locked(lrd_shard *shard, const lrd_entry *entry) LRD_REQUIR
   if (after != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, after));
 }
 
-bool lrd_expire_some_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spared, bool exact,
-                            lrd_chain *removed) {
+bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spared, bool exact,
+                           lrd_chain *removed) {
   lrd_timer *timer = shard->timer;
   bool any = false;
   if (!exact && timer->now < timer->first) return false;
@@ -57,7 +57,7 @@ bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *spared, lrd_chain 
   // still nothing else would look for what expires at this very moment.
   bool exact = shard->timer->clock;
   for (int i = 0; i < tries_for_one; i++) {
-    if (!lrd_expire_some_locked(shard, 1, spared, exact, removed)) return false;
+    if (!lrd_expire_any_locked(shard, 1, spared, exact, removed)) return false;
     if (removed->count != before) return true;
   }
   return false;
@@ -73,7 +73,7 @@ static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t 
   lrd_chain expired = {0};
   lrd_shard_enter(cache, lane, shard);
   lrd_timer_look(shard->timer);
-  bool more = lrd_expire_some_locked(shard, most, NULL, exact, &expired);
+  bool more = lrd_expire_any_locked(shard, most, NULL, exact, &expired);
   *removed += expired.count;
   lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
   lrd_garbage_add_locked(cache, shard, garbage, &expired);

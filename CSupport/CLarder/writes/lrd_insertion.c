@@ -79,7 +79,7 @@ static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_sha
     *old = NULL;
     insertion->expired = !insertion->replaced;
   }
-  lrd_expire_some_locked(shard, expirations_per_insertion, *old, false, &expired);
+  lrd_expire_any_locked(shard, expirations_per_insertion, *old, false, &expired);
   give_up_locked(cache, shard, insertion, &expired);
   return true;
 }

@@ -70,7 +70,7 @@ static void expire_locked(lrd_cache *cache, lrd_shard *shard, yield *yield)
     LRD_REQUIRES(shard->lock) {
   if (!shard->timer) return;
   lrd_timer_look(shard->timer);
-  lrd_expire_some_locked(shard, evictions_per_lock, NULL, false, &yield->expired);
+  lrd_expire_any_locked(shard, evictions_per_lock, NULL, false, &yield->expired);
   lrd_budget_release_chain(&cache->budget, &cache->pool, &yield->expired);
 }
 

@@ -19,8 +19,8 @@ void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed)
 /// Does so with up to `most` entries that the wheel of a shard with a timer says are due at its
 /// last look, in a bounded number of steps, but not with `spared`. `exact`: as lrd_wheel_step()
 /// says. True when it has removed or moved any, so that there may be more.
-bool lrd_expire_some_locked(lrd_shard *shard, uint32_t most, const lrd_entry *_Nullable spared,
-                            bool exact, lrd_chain *removed) LRD_REQUIRES(shard->lock);
+bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *_Nullable spared,
+                           bool exact, lrd_chain *removed) LRD_REQUIRES(shard->lock);
 
 /// Does so with one entry of a shard with a timer, to make room. False if it has found none.
 bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *_Nullable spared, lrd_chain *removed)
@@ -32,5 +32,11 @@ bool lrd_expire_may_find(const lrd_cache *cache, uint64_t tick);
 /// Removes a few entries that have expired from the first shard that has any, and gives their room
 /// back. False when no shard has. No lock is held.
 bool lrd_expire_seek(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
+
+/// Removes entries that have expired, up to some in each shard, and adds their number to
+/// `*removed`. True when none is left. False: the caller ends `garbage` and calls again with a new
+/// one.
+bool lrd_expire_some(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage,
+                     uint64_t *removed);
 
 #pragma clang assume_nonnull end
