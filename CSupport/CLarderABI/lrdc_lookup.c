@@ -24,7 +24,7 @@ static larder_value *find_under_lock(larder_cache *cache, lrd_lane *lane, const 
 /// `timed` says whether the cache had lifetimes before the search began.
 static bool lives(lrd_cache *core, lrd_lane *lane, lrd_entry *entry, bool use, bool timed) {
   if (!timed) return true;
-  return use ? lrd_entry_lives(core, lane, entry) : lrd_entry_lives_still(core, lane, entry);
+  return use ? lrd_entry_prolong(core, lane, entry) : lrd_entry_is_alive(core, lane, entry);
 }
 
 larder_value *lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool use,

@@ -99,7 +99,7 @@ extension Cache {
         (results + index).initialize(to: valueSlowly(keys[start + index], hash))
         continue
       }
-      if expire && !lrd_entry_lives(core, lane, entry) {
+      if expire && !lrd_entry_prolong(core, lane, entry) {
         group[index].entry = nil
         lrd_miss(core, lane, hash)
         (results + index).initialize(to: nil)

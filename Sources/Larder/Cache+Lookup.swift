@@ -94,7 +94,7 @@ extension Cache {
       lrd_loan_unpin(lane)
       lrd_loan_end(lane)
     }
-    guard !isTimed || lrd_entry_lives(core, lane, entry) else {
+    guard !isTimed || lrd_entry_prolong(core, lane, entry) else {
       lrd_miss(core, lane, hash)
       return nil
     }

@@ -59,7 +59,7 @@ extension Cache {
   private func livesStill(
     _ entry: StoredEntry, _ lane: OpaquePointer, _ isTimed: Bool
   ) -> Bool {
-    !isTimed || lrd_entry_lives_still(core, lane, entry)
+    !isTimed || lrd_entry_is_alive(core, lane, entry)
   }
 
   /// Looks up what `contains` leaves. Copies no value.

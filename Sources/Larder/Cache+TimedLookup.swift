@@ -25,7 +25,7 @@ extension Cache {
     _ entry: UnsafeMutablePointer<lrd_entry>, _ hash: UInt64, _ lane: OpaquePointer,
     isTimed: Bool = true
   ) -> Value? {
-    guard !isTimed || lrd_entry_lives(core, lane, entry) else {
+    guard !isTimed || lrd_entry_prolong(core, lane, entry) else {
       lrd_loan_end(lane)
       lrd_miss(core, lane, hash)
       return nil
@@ -54,7 +54,7 @@ extension Cache {
       lrd_loan_unpin(lane)
       lrd_loan_end(lane)
     }
-    guard lrd_entry_lives(core, lane, entry) else {
+    guard lrd_entry_prolong(core, lane, entry) else {
       lrd_miss(core, lane, hash)
       return nil
     }

@@ -45,7 +45,7 @@ void lrdt_lane_unset_time(lrd_lane *lane) {
 
 bool lrdt_use_at(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry, uint64_t now) {
   lrdt_lane_set_time(lane, now);
-  bool lives = lrd_entry_lives(cache, lane, entry);
+  bool lives = lrd_entry_prolong(cache, lane, entry);
   lrdt_lane_unset_time(lane);
   return lives;
 }
@@ -76,7 +76,7 @@ typedef struct interruption {
 
 static void use(void *context) {
   interruption *this = context;
-  lrd_entry_lives(this->cache, this->lane, this->entry);
+  lrd_entry_prolong(this->cache, this->lane, this->entry);
 }
 
 static bool give_lifetime_at_stop(void *context, uint64_t step) {

@@ -20,22 +20,22 @@ LRD_INLINE bool lrd_entry_has_plenty(lrd_cache *cache, const lrd_lane *lane,
   return LRD_LIKELY(word >= least);
 }
 
-/// lrd_entry_lives() and lrd_use() where that is not certain.
-bool lrd_entry_lives_slow(lrd_cache *cache, lrd_lane *lane,
-                          lrd_entry *entry) LRD_COLD LRD_NONBLOCKING;
+/// lrd_entry_prolong() and lrd_use() where that is not certain.
+bool lrd_entry_prolong_slow(lrd_cache *cache, lrd_lane *lane,
+                            lrd_entry *entry) LRD_COLD LRD_NONBLOCKING;
 bool lrd_use_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
                   uint64_t hash) LRD_COLD LRD_NONBLOCKING;
 
 /// False when the entry just found, of a cache whose entries can expire, has done so.
-LRD_INLINE bool lrd_entry_lives_still(lrd_cache *cache, lrd_lane *lane,
-                                      const lrd_entry *entry) LRD_NONBLOCKING {
+LRD_INLINE bool lrd_entry_is_alive(lrd_cache *cache, lrd_lane *lane,
+                                   const lrd_entry *entry) LRD_NONBLOCKING {
   return LRD_LOAD(&lrd_entry_time(entry)->word) >= lrd_lane_limit(cache, lane);
 }
 
 /// The same for a use of the entry: this moves the deadline of an entry that goes by its last use.
-LRD_INLINE bool lrd_entry_lives(lrd_cache *cache, lrd_lane *lane,
-                                lrd_entry *entry) LRD_NONBLOCKING {
-  return lrd_entry_has_plenty(cache, lane, entry) || lrd_entry_lives_slow(cache, lane, entry);
+LRD_INLINE bool lrd_entry_prolong(lrd_cache *cache, lrd_lane *lane,
+                                  lrd_entry *entry) LRD_NONBLOCKING {
+  return lrd_entry_has_plenty(cache, lane, entry) || lrd_entry_prolong_slow(cache, lane, entry);
 }
 
 /// lrd_hit() on what was found by lrd_lane_current(). False if it has expired: then nothing is

@@ -24,7 +24,7 @@ void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_ent
   if (!lane) return;
   lrd_count(entry ? &lane->hits : &lane->misses);
   // A use moves the deadline of an entry that goes by the last one.
-  if (entry && lrd_cache_is_timed(cache)) lrd_entry_lives(cache, lane, entry);
+  if (entry && lrd_cache_is_timed(cache)) lrd_entry_prolong(cache, lane, entry);
 }
 
 bool lrd_lend_locked(lrd_lane *lane, lrd_shard *shard, lrd_entry *entry) {

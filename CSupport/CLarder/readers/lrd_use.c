@@ -13,7 +13,7 @@ static uint64_t moved(lrd_cache *cache, const lrd_entry *entry, uint64_t word,
   return made > word + ((ticks / 64) << LRD_WORD_SHIFT) ? made : word;
 }
 
-bool lrd_entry_lives_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) LRD_NONBLOCKING {
+bool lrd_entry_prolong_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) LRD_NONBLOCKING {
   _Atomic(uint64_t) *field = &lrd_entry_time(entry)->word;
   // Acquire, partner: the release store of whoever changes `hard` or the rule (lrd_deadline.h).
   uint64_t word = atomic_load_explicit(field, memory_order_acquire);
@@ -38,7 +38,7 @@ bool lrd_entry_lives_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) LR
 
 bool lrd_use_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
                   uint64_t hash) LRD_NONBLOCKING {
-  if (!lrd_entry_lives_slow(cache, lane, entry)) return false;
+  if (!lrd_entry_prolong_slow(cache, lane, entry)) return false;
   lrd_hit(cache, lane, entry, hash);
   return true;
 }

@@ -114,7 +114,7 @@ extension Cache {
       lrd_loan_end(lane)
       return valueUnderLock(key, hash, by: rule, &isDue)
     }
-    guard lrd_entry_lives(core, lane, entry) else {
+    guard lrd_entry_prolong(core, lane, entry) else {
       lrd_loan_end(lane)
       lrd_miss(core, lane, hash)
       return nil

@@ -18,7 +18,7 @@ void lrdt_lane_set_time(lrd_lane *lane, uint64_t now);
 /// Lets a thread read the clock again.
 void lrdt_lane_unset_time(lrd_lane *lane);
 
-/// lrd_entry_lives() for a thread that has read the time when it was `now`, and takes it for the
+/// lrd_entry_prolong() for a thread that has read the time when it was `now`, and takes it for the
 /// present one.
 bool lrdt_use_at(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry, uint64_t now);
 
