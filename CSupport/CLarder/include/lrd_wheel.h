@@ -84,16 +84,17 @@ uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry);
 uint32_t lrd_wheel_id(lrd_wheel *wheel, lrd_pool *pool, const lrd_entry *entry);
 
 /// What a step of the wheel has come to.
-typedef enum lrd_turn {
-  LRD_TURN_NONE,  // nothing is due
-  LRD_TURN_MOVED, // an entry has moved: go on
-  LRD_TURN_DUE,   // an entry is due; it is still linked
-} lrd_turn;
+typedef enum lrd_wheel_result {
+  LRD_WHEEL_NONE,  // nothing is due
+  LRD_WHEEL_MOVED, // an entry has moved: go on
+  LRD_WHEEL_DUE,   // an entry is due; it is still linked
+} lrd_wheel_result;
 
 /// Takes one step towards `tick`. An entry is due once the turn of its deadline is over; if
 /// `exact`, as soon as its deadline has come, which may take as many looks as the turn has entries.
 /// `*due` is its slot id.
-lrd_turn lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact, uint32_t *due);
+lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact,
+                                uint32_t *due);
 
 /// The tick at which the next step can do something, at the earliest; LRD_FOREVER if there is
 /// nothing to do.

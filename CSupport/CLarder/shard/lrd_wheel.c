@@ -101,15 +101,15 @@ static uint32_t find_due(const lrd_wheel *wheel, lrd_pool *pool, uint64_t tick) 
   return id;
 }
 
-lrd_turn lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact,
-                        uint32_t *due) {
+lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact,
+                                uint32_t *due) {
   uint64_t now = tick >> LRD_TURN_SHIFT;
   int level = reached(wheel);
   if (!level) {
     uint64_t next = next_turn(wheel);
     if (next > now) {
       if (now > wheel->turn) wheel->turn = now;
-      return LRD_TURN_NONE;
+      return LRD_WHEEL_NONE;
     }
     wheel->turn = next;
     level = reached(wheel);
@@ -117,22 +117,22 @@ lrd_turn lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool ex
   if (level) {
     // What has expired already need not move down level by level.
     *due = wheel->first[level * LRD_WHEEL_SLOTS + (int)slot_at(wheel->turn, level)];
-    if (due_at(wheel, time_of(pool, *due)) <= tick) return LRD_TURN_DUE;
+    if (due_at(wheel, time_of(pool, *due)) <= tick) return LRD_WHEEL_DUE;
     move(wheel, pool, *due);
-    return LRD_TURN_MOVED;
+    return LRD_WHEEL_MOVED;
   }
   if (wheel->turn == now) {
     *due = exact ? find_due(wheel, pool, tick) : LRD_NIL;
-    return *due == LRD_NIL ? LRD_TURN_NONE : LRD_TURN_DUE;
+    return *due == LRD_NIL ? LRD_WHEEL_NONE : LRD_WHEEL_DUE;
   }
   uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
   if (due_at(wheel, time_of(pool, id)) > tick) {
     // A hit has moved the deadline.
     move(wheel, pool, id);
-    return LRD_TURN_MOVED;
+    return LRD_WHEEL_MOVED;
   }
   *due = id;
-  return LRD_TURN_DUE;
+  return LRD_WHEEL_DUE;
 }
 
 uint64_t lrd_wheel_next(const lrd_wheel *wheel) {

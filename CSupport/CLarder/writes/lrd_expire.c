@@ -35,13 +35,13 @@ bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spa
   if (!exact && timer->now < timer->first) return false;
   for (uint32_t steps = most * steps_per_expiration; steps && most; steps--) {
     uint32_t id;
-    lrd_turn turn = lrd_wheel_step(&timer->wheel, shard->pool, timer->now, exact, &id);
-    if (turn == LRD_TURN_NONE) {
+    lrd_wheel_result result = lrd_wheel_step(&timer->wheel, shard->pool, timer->now, exact, &id);
+    if (result == LRD_WHEEL_NONE) {
       timer->first = lrd_wheel_next(&timer->wheel);
       return any;
     }
     any = true;
-    if (turn == LRD_TURN_MOVED) continue;
+    if (result == LRD_WHEEL_MOVED) continue;
     lrd_entry *entry = lrd_pool_entry(shard->pool, id);
     if (entry == spared) return false;
     if (most > 1 && lrd_shard_is_far_locked(shard)) prefetch_locked(shard, entry);

@@ -123,9 +123,9 @@ static void take_due(bench *bench, bool exact) {
   }
   uint64_t steps = 0, most = (bench->live + 1) * (2 * LRD_WHEEL_LEVELS + 2);
   uint32_t id;
-  for (lrd_turn turn; (turn = lrd_wheel_step(wheel, &bench->pool, now, exact, &id));) {
+  for (lrd_wheel_result result; (result = lrd_wheel_step(wheel, &bench->pool, now, exact, &id));) {
     CHECK(++steps <= most);
-    if (turn == LRD_TURN_MOVED) continue;
+    if (result == LRD_WHEEL_MOVED) continue;
     modelled *slot = slot_of(bench, id);
     CHECK(slot->deadline && slot->deadline <= now);
     drop(bench, slot);
