@@ -34,7 +34,7 @@ void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
     lrd_entry *entry = lrd_slots_entry(slots, id);
     uint64_t count = old->size.count + young->size.count - 1;
     uint64_t cost = old->size.cost + young->size.cost - lrd_entry_cost(entry);
-    if (count <= state->small.count && cost <= state->small.cost) {
+    if (count < state->small.count && cost < state->small.cost) {
       state->settles = false;
       return;
     }
