@@ -19,4 +19,18 @@ struct LoopTests {
     let best = Double(limit - 1) / Double(limit + 1)
     #expect(Self.hits(limit: limit, keys: limit + 1, rounds: 1_000) >= 0.9 * best)
   }
+
+  @Test("A cache of two begins by age: what is read one store later is found")
+  func begins() {
+    let found = (0..<100).reduce(0) { sum, number in
+      let cache = Cache<Int, Int>(
+        countLimit: 2, policy: .adaptive, options: .repeatable(UInt64(number)))
+      return sum
+        + (0..<20).count { key in
+          cache[key] = key
+          return cache[key - 1] != nil
+        }
+    }
+    #expect(found >= 1_700)
+  }
 }

@@ -37,7 +37,8 @@
  *
  * THE FIRST EXPERT is followed until there is evidence for another, and again after removeAll(). It
  * keeps what was hit apart from what was not, and otherwise goes by age. In a tiny cache its small
- * queue is half of the cache: in a tenth of five entries nothing lives long enough to be hit. */
+ * queue is half of the cache: in a tenth of five entries nothing lives long enough to be hit.
+ * In one of two entries it is the whole cache: one entry that stays would be half of the room. */
 #pragma once
 
 #include "lrd_base.h"
@@ -56,6 +57,7 @@ enum {
   LRD_EXPERTS = 7,
   LRD_EXPERT_FIRST = 1,
   LRD_EXPERT_HALF = 3,
+  LRD_EXPERT_AGE = 4,
   LRD_EXPERT_CLOCK = 6,
   LRD_EXPERT_EPOCHS = 4,      // in which a table of ghosts counts a capacity: see lrd_ghosts.h
   LRD_EXPERT_GHOSTS_MOST = 2, // the longest life of a ghost, in capacities
@@ -103,8 +105,12 @@ static inline uint32_t lrd_expert_round(const lrd_expert *expert, uint32_t credi
 /// ghost, and among a handful of entries one that nobody has asked for again is seen.
 enum { LRD_EXPERT_TINY = 64 };
 
+/// Caches of up to so many entries begin with age alone.
+enum { LRD_EXPERT_LEAST = 2 };
+
 /// The expert to begin with, in a cache of `whole`. 0: its size is not known yet.
 static inline uint32_t lrd_expert_first(uint64_t whole) {
+  if (whole && whole <= LRD_EXPERT_LEAST) return LRD_EXPERT_AGE;
   return whole && whole < LRD_EXPERT_TINY ? LRD_EXPERT_HALF : LRD_EXPERT_FIRST;
 }
 
