@@ -97,7 +97,7 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
   state->rest = period_for(state);
   if (state->full_for) state->full_for--;
   if (threshold) poll(order, slots);
-  uint32_t due = (state->probe_count + 1) / 2, left = state->rest < due ? state->rest : due;
+  uint32_t due = 1 + (state->probe_count + 1) / 2, left = state->rest < due ? state->rest : due;
   for (uint32_t asked = 1; asked && left && state->probe_count; left -= asked) {
     asked = advance(order, left);
   }
