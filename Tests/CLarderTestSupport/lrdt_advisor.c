@@ -12,7 +12,7 @@ void lrdt_pin_expert(lrd_cache *cache, uint32_t number) LRD_UNCHECKED_LOCKS {
   lrd_lock_acquire(&advisor->lock);
   atomic_store_explicit(&advisor->current, number, memory_order_relaxed);
   atomic_store_explicit(&advisor->loading, true, memory_order_relaxed);
-  atomic_store_explicit(&advisor->demanded, true, memory_order_relaxed);
+  atomic_store_explicit(&advisor->demand, LRD_DEMAND_PRESSING, memory_order_relaxed);
 }
 
 uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses) {
@@ -46,17 +46,17 @@ double lrdt_miss_of_held(uint32_t current, uint32_t number) {
   return misses;
 }
 
-bool lrdt_hears_demand(const lrd_heard *events, size_t count) {
+lrd_demand lrdt_hears_demand(uint64_t entries, const lrd_heard *events, size_t count) {
   lrd_advisor *advisor = lrd_advisor_create(1);
-  lrd_advisor_propose(advisor, 256, true);
+  lrd_advisor_propose(advisor, entries, true);
   lrd_advisor_adjust(advisor);
   for (size_t i = 0; i < count; i++) {
     lrd_probe probe = {.mixed = lrd_hash_mix(1 << 16), .heard = (uint8_t)events[i], .hits = 1};
     lrd_advisor_advance(advisor, &probe, LRD_EXPERTS);
   }
-  bool demanded = lrd_advisor_hears_demand(advisor);
+  lrd_demand demand = lrd_advisor_hears_demand(advisor);
   lrd_advisor_destroy(advisor);
-  return demanded;
+  return demand;
 }
 
 uint32_t lrdt_current_expert(lrd_cache *cache) {

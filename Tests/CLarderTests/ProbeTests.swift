@@ -46,15 +46,15 @@ struct ProbeTests {
 
   /// True when a key counts as hit: it outlives the other in a clock of two.
   static func isCredited(_ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int) -> Bool {
-    lrd_shadow_add(shadow, mixed(1_000), true, true)
-    lrd_shadow_add(shadow, mixed(1_001), true, true)
+    lrd_shadow_add(shadow, mixed(1_000), true, LRD_DEMAND_PRESSING)
+    lrd_shadow_add(shadow, mixed(1_001), true, LRD_DEMAND_PRESSING)
     return lrd_shadow_holds(shadow, mixed(key))
   }
 
   @Test("A probe does in a shadow what its row says", arguments: rows)
   func doesWhatItsRowSays(row: Row) {
     Self.withShadow(UInt32(LRD_EXPERT_CLOCK), 2) { shadow in
-      lrd_shadow_add(shadow, Self.mixed(1), true, true)
+      lrd_shadow_add(shadow, Self.mixed(1), true, LRD_DEMAND_PRESSING)
       var probe = lrd_probe()
       probe.mixed = Self.mixed(1)
       probe.heard = UInt8(row.heard.rawValue)
@@ -92,9 +92,9 @@ struct ProbeTests {
       probe.hits = 2
       #expect(lrd_probe_ask(&probe, shadow) == 2 && !lrd_shadow_holds(shadow, Self.mixed(1)))
       // Two hits take a key out of the younger half: it outlives others that were not hit.
-      lrd_shadow_add(shadow, Self.mixed(1), false, true)
+      lrd_shadow_add(shadow, Self.mixed(1), false, LRD_DEMAND_PRESSING)
       #expect(lrd_probe_ask(&probe, shadow) == 0)
-      for key in 2..<10 { lrd_shadow_add(shadow, Self.mixed(key), false, true) }
+      for key in 2..<10 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
       #expect(lrd_shadow_holds(shadow, Self.mixed(1)))
     }
   }
@@ -102,9 +102,9 @@ struct ProbeTests {
   @Test("What all removed keys leave is room again", arguments: 0..<UInt32(LRD_EXPERTS))
   func removalOfAll(number: UInt32) {
     Self.withShadow(number, 100) { shadow in
-      for key in 0..<100 { lrd_shadow_add(shadow, Self.mixed(key), false, true) }
+      for key in 0..<100 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
       for key in 0..<100 { lrd_shadow_remove(shadow, Self.mixed(key)) }
-      for key in 100..<200 { lrd_shadow_add(shadow, Self.mixed(key), false, true) }
+      for key in 100..<200 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
       #expect((100..<200).allSatisfy { lrd_shadow_holds(shadow, Self.mixed($0)) })
     }
   }
@@ -113,22 +113,24 @@ struct ProbeTests {
   func ghostsCountForMisses() {
     for missed in [false, true] {
       Self.withShadow(UInt32(LRD_EXPERT_FIRST), 100) { shadow in
-        for key in 0..<120 { lrd_shadow_add(shadow, Self.mixed(key), false, true) }
-        lrd_shadow_add(shadow, Self.mixed(0), missed, true)
-        for key in 200..<299 { lrd_shadow_add(shadow, Self.mixed(key), false, true) }
-        for key in 300..<320 { lrd_shadow_add(shadow, Self.mixed(key), false, true) }
+        for key in 0..<120 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
+        lrd_shadow_add(shadow, Self.mixed(0), missed, LRD_DEMAND_PRESSING)
+        for key in 200..<299 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
+        for key in 300..<320 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
         #expect(lrd_shadow_holds(shadow, Self.mixed(0)) == missed)
       }
     }
   }
 
-  @Test("A shadow keeps what filled it where there is demand, and the newest where there is none")
+  @Test("A shadow keeps what filled it where there is demand enough, and otherwise the newest")
   func fillsOnDemand() {
-    for demanded in [false, true] {
-      Self.withShadow(0, 100) { shadow in
-        for key in 0..<1_000 { lrd_shadow_add(shadow, Self.mixed(key), false, demanded) }
-        let kept = demanded ? 1..<100 : 900..<999
-        #expect(kept.allSatisfy { lrd_shadow_holds(shadow, Self.mixed($0)) })
+    for (number, least) in [(UInt32(0), LRD_DEMAND_SOME), (1, LRD_DEMAND_PRESSING)] {
+      for demand in [LRD_DEMAND_NONE, LRD_DEMAND_SOME, LRD_DEMAND_PRESSING] {
+        Self.withShadow(number, 100) { shadow in
+          for key in 0..<1_000 { lrd_shadow_add(shadow, Self.mixed(key), false, demand) }
+          let kept = demand.rawValue >= least.rawValue ? 10..<100 : 900..<999
+          #expect(kept.allSatisfy { lrd_shadow_holds(shadow, Self.mixed($0)) })
+        }
       }
     }
   }
@@ -145,7 +147,7 @@ struct ProbeTests {
           lrd_shadow_remove(shadow, Self.mixed(key))
           present.remove(key)
         } else if !lrd_shadow_use(shadow, Self.mixed(key), 1) {
-          lrd_shadow_add(shadow, Self.mixed(key), true, true)
+          lrd_shadow_add(shadow, Self.mixed(key), true, LRD_DEMAND_PRESSING)
           present.insert(key)
         }
         #expect(lrd_shadow_holds(shadow, Self.mixed(key)) == present.contains(key))

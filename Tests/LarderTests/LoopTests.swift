@@ -20,6 +20,13 @@ struct LoopTests {
     #expect(Self.hits(limit: limit, keys: limit + 1, rounds: 1_000) >= 0.9 * best)
   }
 
+  @Test("The second round of a loop is hit already", arguments: [1.3, 2, 3])
+  func secondRound(times: Double) {
+    let limit = 1_000
+    let keys = Int(times * Double(limit))
+    #expect(Self.hits(limit: limit, keys: keys, rounds: 2) >= 0.4 * Double(limit) / Double(keys))
+  }
+
   @Test("A cache of two begins by age: what is read one store later is found")
   func begins() {
     let found = (0..<100).reduce(0) { sum, number in

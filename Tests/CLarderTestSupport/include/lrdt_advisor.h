@@ -23,8 +23,8 @@ uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses);
 /// `number` is charged with for that.
 double lrdt_miss_of_held(uint32_t current, uint32_t number);
 
-/// True when an advisor has heard of demand after these events of one key.
-bool lrdt_hears_demand(const lrd_heard *events, size_t count);
+/// The demand that the advisor of a cache of `entries` has heard after these events of one key.
+lrd_demand lrdt_hears_demand(uint64_t entries, const lrd_heard *events, size_t count);
 
 /// The expert that a cache of the adaptive policy follows now.
 uint32_t lrdt_current_expert(lrd_cache *cache);

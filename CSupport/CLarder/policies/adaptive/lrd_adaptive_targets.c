@@ -20,7 +20,7 @@ const lrd_expert *lrd_adaptive_turn_to(lrd_order *order, uint32_t number) {
   bool asked = lrd_advisor_threshold(order->shared) || lrd_advisor_waits(order->shared);
   state->plain = !bounded && !small && !asked && !state->threshold && !state->probe_count &&
                  !state->ghosts.buckets;
-  state->settles = expert->fills && lrd_advisor_hears_demand(order->shared);
+  state->settles = lrd_advisor_hears_demand(order->shared) >= expert->fills;
   state->small = (lrd_amount){small_part(expert, share.count), small_part(expert, share.cost)};
   state->young = (lrd_amount){half(state->small.count), half(state->small.cost)};
   return expert;

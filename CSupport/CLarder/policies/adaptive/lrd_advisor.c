@@ -6,13 +6,11 @@
 #include <string.h>
 
 /* How much the constants matter. Figures are mean reductions of misses against FIFO, over public
- * traces read through the cache, of some 13.5 %.
+ * traces read through the cache, of some 13.6 %.
  *   period    0.01 to 0.1: within 0.1. Short periods react sooner when the workload changes.
  *   lead      Always 1: 0.1 less, and one cell of a trace of phases 1.5 points worse. There an expert
- *             stays that was best in a loop before. Always 0.25: a loop twice as long as the cache
- *             has 40 to 44 % of hits, against 45 % with the lead that changes double and 47 % with 1.
- *             Without a bound, phases that follow each other cost more. To forget old misses as
- *             well, by 0.2 to 1.2 % at each decision: within 0.05.
+ *             stays that was best in a loop before. Without a bound, phases that follow each other
+ *             cost more. To forget old misses as well, by 0.2 to 1.2 % at each decision: within 0.05.
  *   costs     of growing 0.3 to 0.5, of shrinking 0.2 to 0.4: within 0.05. They keep chance from
  *             giving up what a small queue has kept through scans.
  *   unloaded  Without it, programs that store nothing after a miss keep a bad expert up to ten
@@ -84,6 +82,10 @@ static uint32_t reference_capacity(const lrd_advisor *advisor) {
   return advisor->capacity > least_reference ? advisor->capacity : least_reference;
 }
 
+static bool is_small(lrd_advisor *advisor) {
+  return LRD_LOAD(&advisor->built) < LRD_EXPERT_SMALL;
+}
+
 static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   uint32_t current = lrd_advisor_current(advisor), best = current;
   double weight = unloaded + (1 - unloaded) * loaded_part(advisor), most = 0;
@@ -97,8 +99,8 @@ static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   }
   LRD_STORE(&advisor->current, best);
   bool loaded = loaded_part(advisor) >= 0.5;
-  double lead = lrd_lead_decided(&advisor->lead, best != current, loaded, advisor->capacity,
-                                 reference_capacity(advisor));
+  double lead = lrd_lead_decided(&advisor->lead, best != current, loaded, is_small(advisor),
+                                 advisor->capacity, reference_capacity(advisor));
   double highest = advisor->misses[best] + lead;
   for (uint32_t i = 0; i < LRD_EXPERTS; i++) {
     if (advisor->misses[i] > highest) advisor->misses[i] = highest;
@@ -116,6 +118,14 @@ static void count_miss_locked(lrd_advisor *advisor, bool loaded) LRD_REQUIRES(ad
   advisor->misses_heard++;
   advisor->loads_heard += loaded;
   if (loaded) LRD_STORE(&advisor->loading, true);
+}
+
+static lrd_demand demand_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
+  uint32_t misses = advisor->misses_heard, hits = advisor->hits_heard;
+  uint32_t unasked = advisor->unasked_heard;
+  if (misses <= unasked && misses <= hits) return LRD_DEMAND_NONE;
+  bool presses = 2 * advisor->loads_heard >= unasked || misses > 4 * hits;
+  return presses && !is_small(advisor) ? LRD_DEMAND_PRESSING : LRD_DEMAND_SOME;
 }
 
 /// Completes what only the advisor knows of a probe, before any shadow is asked.
@@ -148,10 +158,9 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
   case LRD_HEARD_REMOVAL:
     break;
   }
-  uint32_t misses = advisor->misses_heard;
-  probe->demanded = misses > advisor->unasked_heard || misses > advisor->hits_heard;
-  if (probe->demanded != lrd_advisor_hears_demand(advisor))
-    LRD_STORE(&advisor->demanded, probe->demanded);
+  lrd_demand demand = demand_locked(advisor);
+  probe->demand = (uint8_t)demand;
+  if (demand != lrd_advisor_hears_demand(advisor)) LRD_STORE(&advisor->demand, (uint8_t)demand);
 }
 
 /// True for a lookup that the cache itself missed.

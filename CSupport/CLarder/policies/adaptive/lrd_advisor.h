@@ -34,6 +34,9 @@
  * hits would argue for a change that cannot bring these keys back. With unasked stores alone as the
  * measure, keys read once, a little too late to be found, would never be protected.
  *
+ * Demand is pressing where, besides, stores that follow a miss are at least half as many as those
+ * that nobody had missed, or misses are four times as many as hits. It never is in a small cache.
+ *
  * THE BOUND. No count may exceed that of the current expert by more than a lead (lrd_lead.h), which
  * is a shadow's capacity at most. Whatever the current expert was worth before, another is followed
  * once it has missed less by that lead and the cost of the change, at most half a capacity more. (A
@@ -72,7 +75,7 @@
  * FIELDS
  *   current      relaxed: an insertion that misses a change follows the former expert
  *   loading      relaxed: set under `lock`, cleared by a new start
- *   demanded     relaxed, like `loading`; written only when it changes, as insertions read its line
+ *   demand       relaxed, like `loading`; written only when it changes, as insertions read its line
  *   threshold    relaxed, like `wished` and `built`: estimates of sizes, adjusted at leisure
  *   all others   guard: `lock` */
 #pragma once
@@ -92,7 +95,7 @@ typedef struct lrd_advisor {
   _Atomic(uint64_t) wished; // entries of the whole cache that shadows are wanted for
   _Atomic(uint64_t) built;  // entries that they were made for
   _Atomic(bool) loading;    // a store has followed a miss
-  _Atomic(bool) demanded;   // experts that fill do so
+  _Atomic(uint8_t) demand;  // lrd_demand
   uint32_t shards;          // constant
   bool alone;               // constant: one thread has it for itself, and `lock` is never taken
 
@@ -158,7 +161,7 @@ static inline void lrd_advisor_forget(lrd_advisor *advisor) {
   LRD_STORE(&advisor->current, lrd_expert_first(LRD_LOAD(&advisor->built)));
   LRD_STORE(&advisor->wished, 0);
   LRD_STORE(&advisor->loading, false);
-  LRD_STORE(&advisor->demanded, false);
+  LRD_STORE(&advisor->demand, LRD_DEMAND_NONE);
 }
 
 /// True when the program has stored what it missed.
@@ -166,9 +169,8 @@ static inline bool lrd_advisor_hears_loads(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->loading);
 }
 
-/// True where experts that fill do so.
-static inline bool lrd_advisor_hears_demand(lrd_advisor *advisor) {
-  return LRD_LOAD(&advisor->demanded);
+static inline lrd_demand lrd_advisor_hears_demand(lrd_advisor *advisor) {
+  return (lrd_demand)LRD_LOAD(&advisor->demand);
 }
 
 /// A key is sampled when the upper 32 bits of its hash are below this.

@@ -31,9 +31,11 @@
  * `fills`   While the cache fills up, keys beyond the small queue's share enter the main queue,
  *           and so do the oldest entries of a small queue that was larger under another expert.
  *           Loops and scans need this: whatever stays is then hit. But it protects entries that
- *           nobody has read. The first experts therefore do not fill, and none does without
- *           demand (lrd_advisor.h). A full cache that nobody reads is then one first-in-first-out
- *           queue, and its newest entries are there.
+ *           nobody has read. An expert therefore fills only where there is this much demand
+ *           (lrd_advisor.h). A full cache that nobody reads is then one first-in-first-out queue,
+ *           and its newest entries are there. The expert to begin with fills under pressing demand:
+ *           otherwise a loop is half over before another expert has learned of it. That of small
+ *           caches never does.
  *
  * THE FIRST EXPERT is followed until there is evidence for another, and again after removeAll(). It
  * keeps what was hit apart from what was not, and otherwise goes by age. In a tiny cache its small
@@ -45,11 +47,19 @@
 
 #pragma clang assume_nonnull begin
 
+/// How much what is missed outweighs what is stored or found; see lrd_advisor.h.
+typedef enum lrd_demand {
+  LRD_DEMAND_NONE,
+  LRD_DEMAND_SOME,
+  LRD_DEMAND_PRESSING,
+  LRD_DEMAND_NEVER, // more than there ever is
+} lrd_demand;
+
 typedef struct lrd_expert {
   uint8_t small;    // target of the small queue, in per cent of the capacity
   uint8_t life;     // how long a ghost lives, in epochs
   bool clock;       // see above
-  bool fills;       // see above
+  uint8_t fills;    // lrd_demand, from which on it fills
   uint8_t position; // on a scale from small to large, CLOCK last; a change costs the distance
 } lrd_expert;
 
@@ -64,13 +74,13 @@ enum {
 };
 
 static const lrd_expert lrd_experts[LRD_EXPERTS] = {
-    {.small = 1, .life = 2 * LRD_EXPERT_EPOCHS, .fills = true, .position = 1},
-    {.small = 10, .life = 1 * LRD_EXPERT_EPOCHS, .position = 10},
-    {.small = 30, .life = 1 * LRD_EXPERT_EPOCHS, .fills = true, .position = 30},
-    {.small = 50, .life = 2 * LRD_EXPERT_EPOCHS, .position = 50},
-    {.small = 97, .life = 2 * LRD_EXPERT_EPOCHS, .fills = true, .position = 97},
-    {.small = 3, .life = 1, .fills = true, .position = 3},
-    {.small = 0, .life = 0, .clock = true, .fills = true, .position = 100},
+    {.small = 1, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME, .position = 1},
+    {.small = 10, .life = 1 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_PRESSING, .position = 10},
+    {.small = 30, .life = 1 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME, .position = 30},
+    {.small = 50, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_NEVER, .position = 50},
+    {.small = 97, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME, .position = 97},
+    {.small = 3, .life = 1, .fills = LRD_DEMAND_SOME, .position = 3},
+    {.small = 0, .life = 0, .clock = true, .fills = LRD_DEMAND_SOME, .position = 100},
 };
 
 /// The most hits that count for an entry. With 1 the miss ratio is 0.002 worse; with 7 it is no
@@ -104,6 +114,10 @@ static inline uint32_t lrd_expert_round(const lrd_expert *expert, uint32_t credi
 /// A cache of fewer entries keeps no ghosts. Once in 500 recalls chance takes a foreign key for a
 /// ghost, and among a handful of entries one that nobody has asked for again is seen.
 enum { LRD_EXPERT_TINY = 64 };
+
+/// In a cache of fewer entries a phase of the workload is over within a few hundred requests. There
+/// demand never presses: what filled the cache would stay for all of a phase.
+enum { LRD_EXPERT_SMALL = 512 };
 
 /// Caches of up to so many entries begin with age alone.
 enum { LRD_EXPERT_LEAST = 2 };

@@ -6,8 +6,8 @@
  * the changes themselves. The lead therefore begins short. Each change doubles it, up to a capacity
  * of misses, and each four capacities of misses without a change halve it.
  *
- *   lead   1/8 ──change─▶ 1/4 ──change─▶ 1/2 ──change─▶ 1     of a capacity
- *              ◀──calm──      ◀──calm──      ◀──calm──
+ *   lead   1/3 ──change─▶ 2/3 ──change─▶ 1     of a capacity
+ *              ◀──calm──      ◀──calm──
  *
  * Where few misses are followed by a store the lead is whole at once. There a change costs little
  * (lrd_advisor.c), and entries that it gave up do not come back: nothing but the lead keeps the
@@ -23,9 +23,11 @@
 /// The decisions without a change after which the lead halves: about four capacities of misses.
 enum { LRD_LEAD_CALM = 128 };
 
-/// The least lead, as a part of the capacity. With a sixteenth, traces that load what they miss save
-/// 0.05 more, and 3 % more of the random workloads of `larder-bench search-policies` are lost.
-static const double lrd_lead_least = 1.0 / 8;
+/// The least lead, as a part of the capacity. With an eighth, 7 % more of the random workloads of
+/// `larder-bench search-policies` are lost; with a half, traces whose programs store a key only when
+/// it is new save 0.2 less. In a small cache a third is so few misses that a zigzag's next turn takes
+/// them back.
+static const double lrd_lead_least = 1.0 / 3, lrd_lead_least_small = 1.0 / 2;
 
 typedef struct lrd_lead {
   double part;   // of a capacity; 0 at first
@@ -34,10 +36,10 @@ typedef struct lrd_lead {
 
 /// The lead after a decision, in misses. `reference`: the capacity, or what counts as the smallest
 /// one: by less than a part of that, chance would decide. `loaded`: most misses are followed by a
-/// store.
-static inline double lrd_lead_decided(lrd_lead *lead, bool changed, bool loaded, uint32_t capacity,
-                                      uint32_t reference) {
-  double least = lrd_lead_least * reference / capacity;
+/// store. `small`: the cache is.
+static inline double lrd_lead_decided(lrd_lead *lead, bool changed, bool loaded, bool small,
+                                      uint32_t capacity, uint32_t reference) {
+  double least = (small ? lrd_lead_least_small : lrd_lead_least) * reference / capacity;
   if (lead->part < least) lead->part = least;
   if (changed || ++lead->calm == LRD_LEAD_CALM) {
     lead->part *= changed ? 2 : 0.5;

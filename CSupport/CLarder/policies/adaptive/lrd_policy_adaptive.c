@@ -80,8 +80,8 @@ LRD_INLINE bool is_for_main(lrd_order *order, uint64_t hash48) {
   // Where nobody loads what he missed, a key stored again proves nothing.
   if (LRD_UNLIKELY(proven) && lrd_advisor_hears_loads(order->shared)) return true;
   if (expert->clock) return true;
-  return expert->fills && is_filling(order) && lrd_adaptive_small_is_full(order) &&
-         lrd_advisor_hears_demand(order->shared);
+  return is_filling(order) && lrd_adaptive_small_is_full(order) &&
+         lrd_advisor_hears_demand(order->shared) >= expert->fills;
 }
 
 static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool *pool,

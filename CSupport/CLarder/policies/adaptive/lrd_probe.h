@@ -37,8 +37,8 @@ typedef struct lrd_probe {
   uint8_t next;   // the shadow to ask next; LRD_EXPERTS when all were asked
   uint8_t hits;   // HIT: how many lookups have found the key, at least 1
   uint8_t absent; // the misses in the shadows asked
-  bool loads;    // HIT: shadows that miss store the key. STORE: its ghost counts, see lrd_advisor.h
-  bool demanded; // experts that fill do so; see lrd_advisor.h
+  uint8_t demand; // lrd_demand
+  bool loads; // HIT: shadows that miss store the key. STORE: its ghost counts, see lrd_advisor.h
 } lrd_probe;
 
 /// Takes a probe through one shadow. Returns the lookups that missed there.
@@ -70,7 +70,7 @@ static inline uint32_t lrd_probe_ask(const lrd_probe *probe, lrd_shadow *shadow)
     break;
   }
   bool asked = probe->heard != LRD_HEARD_STORE || probe->loads;
-  if (stores) lrd_shadow_add(shadow, mixed, asked, probe->demanded);
+  if (stores) lrd_shadow_add(shadow, mixed, asked, (lrd_demand)probe->demand);
   return missed;
 }
 

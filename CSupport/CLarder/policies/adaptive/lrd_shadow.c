@@ -175,7 +175,7 @@ void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed) {
   known->credit = 0;
 }
 
-void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, bool demanded) {
+void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand demand) {
   const lrd_expert *expert = shadow->expert;
   uint32_t key = key_of(mixed);
   bool full = shadow->used == shadow->capacity;
@@ -186,7 +186,7 @@ void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, bool demand
   uint16_t *head = chain_of(shadow, key);
   shadow->nodes[id] = (lrd_shadow_node){.key = key & 0xfffffff, .chain = *head};
   *head = id;
-  bool fills = expert->fills && demanded && !full && small_full;
+  bool fills = demand >= expert->fills && !full && small_full;
   push(shadow, expert->clock || proven || fills ? &shadow->main : &shadow->young, id);
   for (int i = 0; i < LRD_AGEING_MOST && shadow->young.count > shadow->small_target / 2; i++) {
     uint16_t ageing = pop(shadow, &shadow->young);

@@ -62,8 +62,8 @@ bool lrd_shadow_holds(const lrd_shadow *shadow, uint64_t mixed);
 bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed, uint32_t hits);
 
 /// Stores a key that is absent. Evicts another if the shadow is full. `missed`: a lookup has missed
-/// it, so a ghost counts. `demanded`: the expert fills, if it ever does; see lrd_expert.h.
-void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, bool demanded);
+/// it, so a ghost counts. `demand`: decides whether the expert fills; see lrd_expert.h.
+void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand demand);
 
 /// Removes a key, if it is there.
 void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed);
