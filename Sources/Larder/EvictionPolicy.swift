@@ -130,10 +130,10 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// Seven rules, between FIFO queues and CLOCK, run over a small sample of the keys, and the cache
   /// follows the best of them. <doc:TheAdaptivePolicy> tells how, and when not to use it. There is
   /// no order to rely on. Hits count in the entry, up to 15. One eviction looks at no more than 64
-  /// entries. As long as nothing shows that another rule is better, the newest entries remain, and
-  /// those that were read outlive others. From a sixteenth of its limits on, the cache learns,
-  /// which takes up to 8 more bytes for each entry. Below 8,000 entries it is a fixed 24 KB plus
-  /// 4.5 bytes for each entry.
+  /// entries. As long as nothing is looked up, the newest entries remain. Those that were read
+  /// outlive others, unless a rule that is better for the workload says otherwise. From a sixteenth
+  /// of its limits on, the cache learns, which takes up to 8 more bytes for each entry. Below 8,000
+  /// entries it is a fixed 24 KB plus 4.5 bytes for each entry.
   ///
   /// It builds on S3-FIFO (Yang et al., SOSP 2023), Clock2Q+, miniature simulations (Waldspurger et
   /// al., USENIX ATC 2017) and the experts of LeCaR (Vietri et al., HotStorage 2018) and Cacheus

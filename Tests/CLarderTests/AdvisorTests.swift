@@ -163,6 +163,8 @@ struct AdvisorTests {
     #expect(presses(load, load, store, store, store, store, hit))
     #expect(!presses(load, load, store, store, store, store, store, hit))
     #expect(!presses(store) && !presses(hit))
+    #expect(presses(store, store, store, hit, miss, miss, miss, miss, miss))
+    #expect(!presses(store, store, store, hit, miss, miss, miss, miss))
     #expect(!presses(load, in: 511), "it never does in a small cache")
   }
 

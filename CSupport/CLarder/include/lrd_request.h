@@ -17,7 +17,8 @@
  * the thread either sees the bit when it looks over those that wait, or does not fall asleep.
  *
  * EACH REQUEST HAS ITS OWN PAUSE, which grows while its visits end with LATER. A cache with a
- * reader that sleeps thus keeps no other one waiting, nor itself when it is asked for memory.
+ * reader that sleeps thus keeps no other one waiting, nor itself when it is asked for memory. Only
+ * the rest after BUSY, a few milliseconds, ends no sooner when somebody asks.
  *
  * FIELDS
  *   state        acq_rel: the visit sees everything written before the request

@@ -41,4 +41,6 @@ void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
     order->steps++;
     lrd_parted_promote(order, OLD, slots, entry, id);
   }
+  // Under CLOCK no small queue is small enough.
+  if (!old->size.count && !young->size.count) state->settles = false;
 }

@@ -6,8 +6,7 @@
  * the changes themselves. The lead therefore begins short. Each change doubles it, up to a capacity
  * of misses, and each four capacities of misses without a change halve it.
  *
- *   lead   1/3 ──change─▶ 2/3 ──change─▶ 1     of a capacity
- *              ◀──calm──      ◀──calm──
+ *   lead   1/3 ──change─▶ 2/3 ──change─▶ 1 ──calm─▶ 1/2 ──calm─▶ 1/3     of a capacity
  *
  * Where few misses are followed by a store the lead is whole at once. There a change costs little
  * (lrd_advisor.c), and entries that it gave up do not come back: nothing but the lead keeps the
