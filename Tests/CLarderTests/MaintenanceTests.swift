@@ -117,7 +117,7 @@ struct MaintenanceTests {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       let cache = Cache<Int, Int>(shards: shards)
       var key = 0
-      // 8 * 512 entries fill a table, and the next insertions begin to move it.
+      // Some thousand entries, and then until a full table begins to move.
       while key < 4_160 * shards || !cache.isMoving {
         cache[key] = key
         key += 1

@@ -7,6 +7,9 @@
  *                                 │  └─ asked, or BUSY, SOON ──┘   │ LATER
  *                                 └─ asked, or the pause is over ─ WAITING, or a time to wait
  *
+ * After BUSY the request is QUEUED, so that nobody wakes the thread for it, but it lies among those
+ * that wait, and is taken when its rest is over.
+ *
  * Any thread that holds no lock may ask. The first request starts the background thread, which
  * sleeps while the queue is empty. This file has the queue and the thread, and nothing of a visit:
  * lrd_request_serve() is given the thread's body and a function that gives up a reference.
