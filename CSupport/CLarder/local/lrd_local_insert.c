@@ -69,9 +69,13 @@ static LRD_COLD void grow(lrd_shard *shard) LRD_UNCHECKED_LOCKS {
   bool first = root == &lrd_table_empty;
   if (lrd_growth_moves_locked(shard)) return;
   if (!first && shard->count < root->buckets * LRD_TABLE_LOAD) return;
-  uint64_t each = lrd_growth_factor(root->buckets);
-  lrd_table *table =
-      lrd_table_create(first ? LRD_FIRST_BUCKETS : root->buckets * each, shard->references);
+  uint64_t each = 1, buckets = LRD_FIRST_BUCKETS;
+  if (!first) {
+    // Each bucket becomes a whole number of others.
+    each = (lrd_growth_buckets_after(shard, root->buckets) + root->buckets - 1) / root->buckets;
+    buckets = root->buckets * each;
+  }
+  lrd_table *table = lrd_table_create(buckets, shard->references);
   if (!table) return;
   // All of it is written now, so huge pages cost no more.
   lrd_alloc_at_once(table, table->bytes, _Alignof(lrd_table));

@@ -6,6 +6,9 @@
 /// Buckets of a growing table that one insertion moves: it is done when an eighth has been added.
 static const int buckets_per_insertion = 1;
 
+/// Up to so many buckets, 64 KiB, a table quadruples.
+static const uint64_t small_table = 1024;
+
 /// The entries that the shard may come to hold. By chance some shards hold more than their share:
 /// by about its root. A 32nd and 64 more is a few times that.
 static uint64_t most_entries(const lrd_shard *shard) {
@@ -13,10 +16,9 @@ static uint64_t most_entries(const lrd_shard *shard) {
   return share == LRD_UNBOUNDED ? share : share + share / 32 + 64;
 }
 
-/// The size of the table after one of so many buckets: fewer than it may have if they are enough.
-static uint64_t buckets_after(const lrd_shard *shard, uint64_t buckets) {
+uint64_t lrd_growth_buckets_after(const lrd_shard *shard, uint64_t buckets) {
   uint64_t enough = most_entries(shard) / LRD_TABLE_LOAD + 1;
-  uint64_t more = buckets * lrd_growth_factor(buckets);
+  uint64_t more = buckets * (buckets <= small_table ? 4 : 2);
   return enough > buckets && enough < more ? enough : more;
 }
 
@@ -154,7 +156,8 @@ bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, bool tight, lrd_suppl
   if (!next) {
     bool grows = shard->count >= foresight_of(shard, root);
     if (!grows && !(tight ? is_loose : is_oversized)(shard, root)) return true;
-    uint64_t wanted = grows ? buckets_after(shard, root->buckets) : shrunk_buckets(shard);
+    uint64_t wanted =
+        grows ? lrd_growth_buckets_after(shard, root->buckets) : shrunk_buckets(shard);
     // A smaller table may be a bit too small by now, since entries have come. A larger table is of
     // no use if the shard was trimmed meanwhile.
     uint64_t least = grows ? wanted : wanted - wanted / 8;
@@ -200,7 +203,7 @@ bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply 
     } else if (shard->count == foresight_of(shard, root)) {
       supply->tidy = true;
     } else if (shard->count >= root->buckets * LRD_TABLE_LOAD) {
-      return ask(supply, LRD_SUPPLY_TABLE, buckets_after(shard, root->buckets), true);
+      return ask(supply, LRD_SUPPLY_TABLE, lrd_growth_buckets_after(shard, root->buckets), true);
     }
   }
   lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);

@@ -14,12 +14,10 @@
 /// Tells the shard and its policy their share of the limits.
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) LRD_REQUIRES(shard->lock);
 
-/// How many times as large a table of so many buckets becomes when it is full. A small one grows by
-/// more, so that a growing cache moves its entries a third as often, up to 256 KiB: the size of the
-/// pages of its entries.
-static inline uint64_t lrd_growth_factor(uint64_t buckets) {
-  return buckets <= 1024 ? 4 : 2;
-}
+/// The size of the table after one of so many buckets: twice as many, four times up to 256 KiB, or
+/// fewer if they are enough for what the shard may hold. A small table grows by more, so that a
+/// growing cache moves its entries a third as often, up to the size of the pages of its entries.
+uint64_t lrd_growth_buckets_after(const lrd_shard *shard, uint64_t buckets);
 
 /// lrd_growth_prepare_locked() when memory may be missing.
 bool lrd_growth_prepare_slow_locked(lrd_shard *shard, uint64_t hash, lrd_supply *supply)

@@ -188,4 +188,18 @@ struct LocalCacheTests {
     #expect(cache.memoryFootprint <= empty + 8_192)
     cache.checkInvariants()
   }
+
+  @Test("A table grows no further than its count limit asks for")
+  func limitedTable() {
+    // Without a limit a table of 1,024 buckets, full with 8,192 entries, has 4,096 next.
+    let limited = LocalCache<Int, Int>(countLimit: 9_000, policy: .fifo)
+    let free = LocalCache<Int, Int>(policy: .fifo)
+    for key in 0..<9_000 {
+      limited[key] = key
+      free[key] = key
+    }
+    #expect(limited.memoryFootprint <= free.memoryFootprint - 2_048 * 64)
+    #expect((0..<9_000).allSatisfy { limited.peek(forKey: $0) == $0 })
+    limited.checkInvariants()
+  }
 }
