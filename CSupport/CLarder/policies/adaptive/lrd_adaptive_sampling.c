@@ -60,11 +60,10 @@ static void poll(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
   lrd_sample_bucket *loaded = state->polled;
   bool current = loaded && loaded->turn == state->samples.turn;
-  for (uint32_t i = 0; current && i < LRD_SAMPLES_BUCKET; i++) {
-    if (!loaded->id[i]) continue;
-    lrd_entry *entry = lrd_slots_entry(slots, loaded->id[i] - 1);
+  for (uint64_t left = current ? lrd_samples_held(loaded) : 0; left; left &= left - 1) {
+    lrd_sample sample = {loaded, lrd_samples_first(left)};
+    lrd_entry *entry = lrd_slots_entry(slots, loaded->id[sample.index] - 1);
     uint32_t hits = lrd_entry_bits(entry);
-    lrd_sample sample = {loaded, i};
     uint32_t heard = lrd_sample_heard(sample);
     if (hits <= heard) continue;
     if (hits > LRD_CREDIT_MOST) lrd_entry_set_bits(entry, LRD_CREDIT_MOST);
@@ -72,8 +71,9 @@ static void poll(lrd_order *order, lrd_slots slots) {
     lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT, hits - heard);
   }
   lrd_sample_bucket *next = state->polled = lrd_samples_next(&state->samples);
-  for (uint32_t i = 0; next && i < LRD_SAMPLES_BUCKET; i++) {
-    if (next->id[i]) LRD_PREFETCH(lrd_slots_entry(slots, next->id[i] - 1));
+  bool far = next && order->ahead;
+  for (uint64_t left = far ? lrd_samples_held(next) : 0; left; left &= left - 1) {
+    LRD_PREFETCH(lrd_slots_entry(slots, next->id[lrd_samples_first(left)] - 1));
   }
 }
 

@@ -24,29 +24,11 @@ static lrd_sample_bucket *bucket_of(const lrd_samples *samples, uint32_t id) {
   return bucket;
 }
 
-typedef uint32_t ids __attribute__((vector_size(LRD_SAMPLES_BUCKET * sizeof(uint32_t))));
-typedef int8_t bytes __attribute__((vector_size(LRD_SAMPLES_BUCKET)));
-
-/// A byte for each id of a bucket, the lowest for the first: 0xff where the id is `wanted`, else 0.
-static uint64_t matches_of(const lrd_sample_bucket *bucket, uint32_t wanted) {
-  ids held;
-  memcpy(&held, bucket->id, sizeof held);
-  uint32_t w = wanted;
-  bytes equal = __builtin_convertvector(held == (ids){w, w, w, w, w, w, w, w}, bytes);
-  uint64_t matches;
-  memcpy(&matches, &equal, sizeof matches);
-  return matches;
-}
-
-static uint32_t first_of(uint64_t matches) {
-  return (uint32_t)__builtin_ctzll(matches) / 8;
-}
-
 static lrd_sample find(const lrd_samples *samples, uint32_t wanted, uint32_t id) {
   if (!samples->count) return (lrd_sample){NULL, 0};
   lrd_sample_bucket *bucket = bucket_of(samples, id);
-  uint64_t matches = matches_of(bucket, wanted);
-  return matches ? (lrd_sample){bucket, first_of(matches)} : (lrd_sample){NULL, 0};
+  uint64_t matches = lrd_samples_matches(bucket, wanted);
+  return matches ? (lrd_sample){bucket, lrd_samples_first(matches)} : (lrd_sample){NULL, 0};
 }
 
 void lrd_samples_add(lrd_samples *samples, uint32_t id) {

@@ -18,6 +18,8 @@
 
 #include "lrd_expert.h"
 
+#include <string.h>
+
 #pragma clang assume_nonnull begin
 
 enum { LRD_SAMPLES_BUCKET = 8 };
@@ -44,6 +46,31 @@ typedef struct lrd_sample {
 /// Buckets for about `entries` samples.
 static inline uint32_t lrd_samples_buckets(uint64_t entries) {
   return (uint32_t)(entries * 2 / LRD_SAMPLES_BUCKET + 1);
+}
+
+typedef uint32_t lrd_sample_ids __attribute__((vector_size(LRD_SAMPLES_BUCKET * sizeof(uint32_t))));
+typedef int8_t lrd_sample_bytes __attribute__((vector_size(LRD_SAMPLES_BUCKET)));
+
+/// A byte for each id of a bucket, the lowest for the first: 1 where the id is `wanted`, else 0.
+LRD_INLINE uint64_t lrd_samples_matches(const lrd_sample_bucket *bucket, uint32_t wanted) {
+  lrd_sample_ids held;
+  memcpy(&held, bucket->id, sizeof held);
+  uint32_t w = wanted;
+  lrd_sample_bytes equal =
+      __builtin_convertvector(held == (lrd_sample_ids){w, w, w, w, w, w, w, w}, lrd_sample_bytes);
+  uint64_t matches;
+  memcpy(&matches, &equal, sizeof matches);
+  return matches & 0x0101010101010101;
+}
+
+/// The same for the ids that are not empty.
+LRD_INLINE uint64_t lrd_samples_held(const lrd_sample_bucket *bucket) {
+  return lrd_samples_matches(bucket, 0) ^ 0x0101010101010101;
+}
+
+/// The index of the first id of such bytes; not all are 0.
+LRD_INLINE uint32_t lrd_samples_first(uint64_t matches) {
+  return (uint32_t)__builtin_ctzll(matches) / 8;
 }
 
 /// Starts with cleared memory for `count` buckets, or with none: then nothing is sampled.
