@@ -136,6 +136,29 @@ struct AllocationFailureTests {
     }
   }
 
+  @Test("A full cache whose first lifetime finds no memory goes on without it")
+  func firstLifetime() async {
+    await #expect(processExitsWith: .success) {
+      var refused = 0
+      for successes in 0..<Int64(12) {
+        let cache = Cache<Int, Int>(countLimit: 400, shards: 4)
+        for key in 0..<800 { cache[key] = key }
+        lrd_alloc_fail_after(successes)
+        let outcome = cache.insert(-1, forKey: -1, expiresAfter: .seconds(600))
+        lrd_alloc_fail_after(-1)
+        if outcome == .outOfMemory { refused += 1 }
+        // Some shards may have a wheel, and others none.
+        for key in 1_000..<2_000 { cache[key] = key }
+        precondition(cache.count == 400)
+        cache.checkInvariants()
+        precondition(cache.insert(-2, forKey: -2, expiresAfter: .seconds(600)) == .inserted)
+        precondition(cache.remainingLifetime(forKey: -2) != nil)
+        cache.checkInvariants()
+      }
+      precondition(refused > 4, "only \(refused) were refused")
+    }
+  }
+
   @Test("Without memory a typed cache traps and says why")
   func typedCacheTraps() async {
     let result = await #expect(

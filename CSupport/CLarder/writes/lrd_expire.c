@@ -72,6 +72,12 @@ static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t 
                    lrd_garbage *garbage, uint64_t *removed) {
   lrd_chain expired = {0};
   lrd_shard_enter(cache, lane, shard);
+  // The cache is being given its first lifetime, and this shard has not been told of it, or could
+  // not be for want of memory.
+  if (!shard->timer) {
+    lrd_shard_leave(cache, shard);
+    return false;
+  }
   lrd_timer_look(shard->timer);
   bool more = lrd_expire_any_locked(shard, most, NULL, exact, &expired);
   *removed += expired.count;
