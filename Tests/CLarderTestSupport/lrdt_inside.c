@@ -4,10 +4,12 @@
 #endif
 #include "lrdt_inside.h"
 
+#include "lrd_alloc.h"
 #include "lrd_relief.h"
 #include "lrdt_items.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -192,4 +194,39 @@ const void *lrdt_lane_hazard(const lrd_lane *lane) {
 
 uint64_t lrdt_relief_pause(uint64_t took) {
   return lrd_relief_pause(took);
+}
+
+static void adopt_nothing(lrd_order *order) {
+  (void)order;
+}
+
+/// Brings the history that is wanted, asking once.
+static bool renew(lrd_shard *shard, lrd_supply *supply, bool *asked) LRD_UNCHECKED_LOCKS {
+  *asked = !lrd_growth_renew_locked(shard, supply);
+  if (!*asked) return true;
+  return lrd_supply_fetch(supply, lrdt_two_references()) && lrd_growth_renew_locked(shard, supply);
+}
+
+bool lrdt_renew_there_and_back(void) {
+  enum { few = 64, many = 128 };
+  lrd_policy policy = {.renewed = adopt_nothing};
+  lrd_shard *shard = aligned_alloc(_Alignof(lrd_shard), sizeof *shard);
+  if (!shard) return false;
+  memset(shard, 0, sizeof *shard);
+  shard->policy = &policy;
+  lrd_supply supply = {0};
+  lrd_history *history = &shard->order.history;
+  bool asked[3], cleared = true;
+  history->wanted = few;
+  bool renewed = renew(shard, &supply, &asked[0]);
+  if (renewed) memset(history->memory, 0xff, few);
+  history->wanted = many;
+  renewed = renewed && renew(shard, &supply, &asked[1]);
+  history->wanted = few;
+  renewed = renewed && renew(shard, &supply, &asked[2]);
+  for (size_t i = 0; renewed && i < few; i++) cleared &= !((const char *)history->memory)[i];
+  lrd_supply_drop(&supply);
+  lrd_free(history->memory, history->bytes, LRD_STATE_ALIGNMENT);
+  free(shard);
+  return renewed && cleared && asked[0] && asked[1] && asked[2];
 }

@@ -63,6 +63,11 @@ struct ShrinkTests {
     }
   }
 
+  @Test("A history that was given up does not come back as a new one")
+  func formerHistory() {
+    #expect(lrdt_renew_there_and_back())
+  }
+
   @Test("reclaim() replaces a table that is larger than it need be", arguments: [1, 4])
   func reclaims(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in

@@ -21,6 +21,7 @@ typedef enum lrd_supply_kind {
   LRD_SUPPLY_TABLE,
   LRD_SUPPLY_OVERFLOW, // a chunk of overflow buckets
   LRD_SUPPLY_HISTORY,  // of the policy
+  LRD_SUPPLY_FORMER,   // a history that the policy has given up: to be freed
 } lrd_supply_kind;
 
 typedef struct lrd_supply {

@@ -182,7 +182,7 @@ bool lrd_growth_renew_locked(lrd_shard *shard, lrd_supply *supply) {
   }
   history->memory = old.wanted ? supply->memory : NULL;
   history->bytes = old.wanted;
-  supply->given = old.memory ? LRD_SUPPLY_HISTORY : LRD_SUPPLY_NONE;
+  supply->given = old.memory ? LRD_SUPPLY_FORMER : LRD_SUPPLY_NONE;
   supply->memory = old.memory;
   supply->given_size = old.bytes;
   shard->policy->renewed(&shard->order);

@@ -5,7 +5,7 @@
 #include "lrd_order.h"
 
 static size_t alignment_of(lrd_supply_kind kind) {
-  return kind == LRD_SUPPLY_HISTORY ? LRD_STATE_ALIGNMENT : _Alignof(lrd_bucket);
+  return kind >= LRD_SUPPLY_HISTORY ? LRD_STATE_ALIGNMENT : _Alignof(lrd_bucket);
 }
 
 void lrd_supply_drop(lrd_supply *supply) {
