@@ -60,7 +60,7 @@ bool lrdt_use_is_short_at(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry, ui
 void lrdt_announce_idle(lrd_cache *cache, uint64_t idle) {
   lrd_rule rule = {.after_write = LRD_FOREVER,
                    .after_access = lrd_ticks_of(idle),
-                   .parity = cache->parity ^ LRD_WORD_PARITY};
+                   .parity = cache->rule.parity ^ LRD_WORD_PARITY};
   lrd_cache_begin_idle(cache, &rule);
 }
 

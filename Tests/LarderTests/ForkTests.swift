@@ -46,6 +46,38 @@ struct ForkTests {
     }
   }
 
+  @Test("A fork amid a change of lifetimes lets the child's next change reach every entry")
+  func forkAmidRuleChange() async {
+    await #expect(processExitsWith: .success) {
+      let clock = ManualClock()
+      let keys = 20_000
+      let cache = Cache<Int, Int>(
+        shards: 4, expiration: .afterWrite(.seconds(100)), options: .init(clock: .manual(clock)))
+      for key in 0..<keys { cache[key] = key }
+      precondition((0..<keys).allSatisfy { cache.peek(forKey: $0) == $0 })
+      let forked = Atomic<Bool>(false)
+      onThreads(2) { thread in
+        if thread == 0 {
+          for _ in 0..<Stress.scaled(40, atLeast: 10) {
+            expectChildSuccess {
+              cache.expiration = .afterWrite(.seconds(10))
+              clock.advance(by: .seconds(10))
+              precondition((0..<keys).allSatisfy { cache.peek(forKey: $0) == nil })
+            }
+          }
+          forked.store(true, ordering: .releasing)
+        } else {
+          var seconds = 100
+          while !forked.load(ordering: .acquiring) {
+            seconds = 100 + (seconds + 1) % 100
+            cache.expiration = .afterWrite(.seconds(seconds))
+          }
+        }
+      }
+      cache.checkInvariants()
+    }
+  }
+
   @Test("A fork amid another thread's destructions stops none in the child")
   func forkAmidDestruction() async {
     await #expect(processExitsWith: .success) {

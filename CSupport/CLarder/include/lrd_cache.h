@@ -27,7 +27,10 @@
  *   plenty          a use need not move a soft word that is later than the limit by this, by either
  *                   rule while that changes (relaxed)
  *   expiration      admin lock
- *   parity          only while one changes the rule
+ *   rule, former    the rule of entries without a lifetime of their own, and the one before. Changed
+ *                   under the admin lock by whoever has set `rule_changes`, who reads them freely
+ *   torn            some entries go by the former rule still: memory was missing, or fork() came in
+ *                   the midst. Guard: `rule_changes`
  *   rule_changes    true while a thread changes the rule; acquire to take, release to give
  *   barren          until this tick the cache holds nothing that has expired; 0 if nobody knows
  *                   (relaxed). It may be too late for a moment: a removal then waits. See
@@ -131,8 +134,9 @@ typedef struct lrd_cache {
   lrd_idle idle[2];
   _Atomic(uint64_t) plenty;
   lrd_expiration expiration;
+  lrd_rule rule, former;
   _Atomic(bool) rule_changes;
-  uint64_t parity; // of the rule
+  bool torn;
   _Atomic(uint64_t) barren;
   _Atomic(bool) wide; // entries that are described with a time take `wide` slots (lrd_pool.h)
   _Atomic(bool) hard;

@@ -114,6 +114,13 @@ static inline bool lrd_request_is_unheard(void) {
   return LRD_LOAD(&lrd_request_unheard);
 }
 
+/// In the child of fork(): nobody has asked. The references are the caller's care.
+static inline void lrd_request_reset(lrd_request *request) {
+  LRD_STORE(&request->state, 0);
+  request->pause = 0;
+  request->rests = false;
+}
+
 /// Around fork(): the child has no background thread and an empty queue.
 void lrd_request_before_fork(void);
 void lrd_request_after_fork_parent(void);

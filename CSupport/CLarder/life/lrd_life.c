@@ -50,6 +50,7 @@ static bool open_timers(lrd_cache *cache, const lrd_options *options) LRD_UNCHEC
   lrd_rule rule = lrd_rule_of(options->expiration);
   lrd_cache_begin_idle(cache, &rule);
   cache->expiration = options->expiration;
+  cache->rule = cache->former = rule;
   for (lrd_shard *shard = cache->shards; options->timed && shard < lrd_cache_end(cache); shard++) {
     shard->timer = lrd_timer_create(cache->clock, &rule);
     if (!shard->timer) return false;

@@ -23,7 +23,8 @@ static void take(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
   lrd_lock_acquire(lock);
 }
 static void let_go(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
-  lrd_lock_release(lock);
+  // The next holder is told what a mark says.
+  if (lrd_lock_release(lock)) lrd_lock_mark(lock);
 }
 
 static void before_fork(void) LRD_UNCHECKED_LOCKS {
@@ -83,11 +84,12 @@ static void reset_caches(void) {
       // Nobody waits for a deadline any more.
       if (shard->timer) shard->timer->wake = LRD_FOREVER;
     }
+    cache->torn |= LRD_LOAD(&cache->rule_changes);
     LRD_STORE(&cache->rule_changes, false);
     LRD_STORE(&cache->compacting, false);
     cache->density = (lrd_density){0};
     lrd_outcall_reset(cache);
-    LRD_STORE(&cache->request.state, 0);
+    lrd_request_reset(&cache->request);
     if (LRD_LOAD(&cache->closed)) continue;
     LRD_STORE(&cache->request.references, 1);
   }

@@ -119,7 +119,9 @@ void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t 
     hard = word_of_own(timer, word > timer->now ? word - timer->now : 0);
     break;
   case LRD_LIFETIME_KEPT:
-    hard = lrd_entry_hard(pool, entry, word);
+    // The rule may have changed since that entry left. It is not to miss the next change.
+    hard = lrd_entry_hard(pool, entry, word) & ~LRD_WORD_PARITY;
+    hard |= timer->rule.parity;
     break;
   default:
     lrd_timer_add_plain(timer, pool, entry, id);

@@ -126,24 +126,30 @@ static bool make_room(slice *slice, size_t room) {
   return slice->entries;
 }
 
-/// Lets the entries of a shard follow another rule, a slice at a time. False without memory.
-static bool follow(lrd_cache *cache, lrd_shard *shard, const lrd_rule *rule, slice *slice) {
+/// Lets the entries of a shard follow the cache's rule, a slice at a time. False without memory.
+static bool follow(lrd_cache *cache, lrd_shard *shard, slice *slice) {
   lrd_sweep sweep = {.room = slice->room};
-  lrd_rule former = *rule;
   while (!sweep.done) {
     if (sweep.room > slice->room && !make_room(slice, sweep.room)) return false;
     lrd_shard_enter(cache, NULL, shard);
-    if (shard->timer->rule.parity != rule->parity) {
-      former = shard->timer->rule;
-      shard->timer->rule = *rule;
-    }
+    shard->timer->rule = cache->rule;
     size_t count = lrd_sweep_next_locked(shard, &sweep, slice->entries, slice->room);
     for (size_t i = 0; i < count; i++) {
-      lrd_timer_follow(shard->timer, &cache->pool, slice->entries[i], &former);
+      lrd_timer_follow(shard->timer, &cache->pool, slice->entries[i], &cache->former);
     }
     lrd_shard_leave(cache, shard);
   }
   return true;
+}
+
+/// The same for all shards. Notes whether some entries are left.
+static void follow_all(lrd_cache *cache, slice *slice) {
+  cache->torn = false;
+  lrd_cache_begin_idle(cache, &cache->rule);
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    cache->torn |= !follow(cache, shard, slice);
+  }
+  lrd_cache_end_idle(cache, &cache->rule);
 }
 
 bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
@@ -151,19 +157,17 @@ bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
   slice slice = {0};
   if (!lrd_cache_has_room(cache, rule.after_access < LRD_FOREVER)) return false;
   if (!make_room(&slice, LRD_SWEEP_ROOM)) return false;
-  // One change at a time: there are only two parities.
+  // One change at a time, and each to its end: there are only two parities.
   while (atomic_exchange_explicit(&cache->rule_changes, true, memory_order_acquire)) lrd_yield();
+  if (cache->torn) follow_all(cache, &slice);
   lrd_lock_acquire(&cache->admin);
+  rule.parity = cache->rule.parity ^ LRD_WORD_PARITY;
   cache->expiration = expiration;
+  cache->former = cache->rule;
+  cache->rule = rule;
   lrd_lock_release(&cache->admin);
-  cache->parity ^= LRD_WORD_PARITY;
-  rule.parity = cache->parity;
-  lrd_cache_begin_idle(cache, &rule);
-  bool followed = true;
-  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
-    followed &= follow(cache, shard, &rule, &slice);
-  }
-  lrd_cache_end_idle(cache, &rule);
+  follow_all(cache, &slice);
+  bool followed = !cache->torn;
   LRD_STORE(&cache->barren, 0);
   atomic_store_explicit(&cache->rule_changes, false, memory_order_release);
   lrd_free(slice.entries, slice.room * sizeof *slice.entries, _Alignof(lrd_entry *));
