@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLarder
 import Larder
 import LarderTestSupport
 import Testing
@@ -23,6 +24,25 @@ struct PressureForkTests {
         waitUntil("the limit is back in the child") { cache.effectiveCountLimit == 100 }
       }
       #expect(cache.count == 100)
+    }
+  }
+
+  @Test("A child has forgotten what the system told its parent, and its limits come back")
+  func sensed() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 1_000_000)
+      let cache = Cache<Int, Int>(countLimit: 100)
+      for key in 0..<100 { cache[key] = key }
+      // What the system itself says may come in between.
+      waitUntil("the cache has answered") {
+        lrd_pressure_sense(1)
+        return cache.effectiveCountLimit == 50
+      }
+      expectChildSuccess {
+        precondition(MemoryPressure.current == .normal)
+        MemoryPressure.report(.normal)
+        waitUntil("the limit is back in the child") { cache.effectiveCountLimit == 100 }
+      }
     }
   }
 

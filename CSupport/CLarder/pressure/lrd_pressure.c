@@ -18,12 +18,17 @@ static _Atomic(uint64_t) pause_of_steps = (uint64_t)2000000000;
 static _Atomic(uint64_t) step_due, purge_due;
 static const uint64_t purge_pause = (uint64_t)700000000;
 
+/// The child of fork() has forgotten a level that caches have answered to, or has nobody who raises
+/// their caps: the next call begins anew.
+static _Atomic(bool) forgotten;
+
 static bool anyone_heeds(void) {
   return LRD_LOAD(&lrd_answers_heeding);
 }
 
 /// In the child of fork() nobody listens to the system, nor asks.
 static void forget(void) {
+  if (LRD_LOAD(&answered) != LRD_NORMAL || LRD_LOAD(&step_due)) LRD_STORE(&forgotten, true);
   lrd_level_forget();
   lrd_round_forget();
 }
@@ -67,9 +72,15 @@ static void update(bool elsewhere) {
   lrd_watch_wake();
 }
 
+/// True once after fork() where caches must hear of the level again.
+static bool was_forgotten(void) {
+  return LRD_LOAD(&forgotten) && atomic_exchange_explicit(&forgotten, false, memory_order_relaxed);
+}
+
 void lrd_pressure_report(int level) {
   prepare();
-  if (lrd_level_set(LRD_REPORTED, level)) update(false);
+  bool news = lrd_level_set(LRD_REPORTED, level);
+  if (was_forgotten() || news) update(false);
 }
 
 void lrd_pressure_warn(int level, uint64_t nanoseconds) {
@@ -81,7 +92,8 @@ void lrd_pressure_warn(int level, uint64_t nanoseconds) {
 
 void lrd_pressure_sense(int level) {
   prepare();
-  if (lrd_level_set(LRD_SENSED, level)) update(true);
+  bool news = lrd_level_set(LRD_SENSED, level);
+  if (was_forgotten() || news) update(true);
 }
 
 int lrd_pressure_current(void) {
@@ -118,7 +130,8 @@ static uint64_t sooner(uint64_t a, uint64_t b) {
 }
 
 uint64_t lrd_pressure_tick(uint64_t now) {
-  if (lrd_level_lapse(now)) update(true);
+  bool over = lrd_level_lapse(now);
+  if (was_forgotten() || over) update(true);
   if (is_due(&purge_due, now)) lrd_alloc_give_back();
   if (is_due(&step_due, now) && lrd_round_step()) {
     LRD_STORE(&step_due, now + LRD_LOAD(&pause_of_steps));
