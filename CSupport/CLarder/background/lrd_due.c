@@ -24,11 +24,13 @@ static lrd_progress expire(lrd_cache *cache, lrd_shard *shard, uint64_t *next) {
     bool more = lrd_expire_any_locked(shard, expirations_per_slice, NULL, false, &expired);
     lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
     lrd_garbage_add_locked(cache, shard, &garbage, &expired);
-    shard->timer->wake = shard->timer->first = lrd_wheel_next(&shard->timer->wheel);
-    if (shard->timer->wake < *next) *next = shard->timer->wake;
+    uint64_t first = lrd_wheel_next(&shard->timer->wheel);
+    shard->timer->wake = shard->timer->first = first;
     lrd_shard_leave(cache, shard);
     lrd_garbage_finish(cache, &garbage, 0);
-    if (!more) return LRD_DONE;
+    if (more) continue;
+    if (first < *next) *next = first;
+    return LRD_DONE;
   }
   return LRD_SOON;
 }
