@@ -74,8 +74,8 @@ typedef struct lrd_hooks {
   /// Ends a run if `batch` is not NULL.
   void (*_Nullable finish)(void *_Nullable context, void *_Nonnull batch);
   /// Shows entries that no call of the layer above has removed, `first` and those after it
-  /// (lrd_garbage_after()), in observed caches only. `moment`: what `moment` has returned before,
-  /// or 0 if they had expired.
+  /// (lrd_garbage_after()), in observed caches only. `moment`: what the hook of that name has
+  /// returned before; 0 in its place only if all of them had expired, or there is no such hook.
   void (*_Nullable show)(void *_Nullable context, lrd_entry *_Nonnull first, uint64_t moment);
   /// Called once, when the cache's memory is freed.
   void (*_Nonnull release)(void *_Nullable context);

@@ -7,9 +7,10 @@
  *   3 what no reader holds is destroyed; its slots go back, and pages that have become empty are
  *     freed. Of the others, what is free goes back to the system
  *
- * WHO AND WHEN. reclaim(), and an answer to memory pressure, do it as a whole when at least an
- * eighth of the pool is won. The background thread does it, some slices a visit (lrd_dense.h), when
- * more than half of all slots are free, and have been so for a while.
+ * WHO AND WHEN. reclaim(), and an answer to memory pressure, do it as a whole when that wins an
+ * eighth of the pool and 64 KiB, at least. Where a pass had begun 64 KiB are enough. The background
+ * thread does it, some slices a visit (lrd_dense.h), when more than half of all slots are free, and
+ * have been so for a while.
  *
  * WHAT IS NOT MOVED
  *   Objects to which values refer. The allocator has made them; only what lies in entries moves.

@@ -30,7 +30,8 @@ bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *_Nullable spared, 
 bool lrd_expire_may_find(const lrd_cache *cache, uint64_t tick);
 
 /// Removes a few entries that have expired from the first shard that has any, and gives their room
-/// back. False when no shard has. No lock is held.
+/// back. True as well where it has found none, but a wheel may have more to show. False when no
+/// shard has any. No lock is held.
 bool lrd_expire_seek(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 
 /// Removes entries that have expired, up to some in each shard, and adds their number to

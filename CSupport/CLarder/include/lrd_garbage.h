@@ -18,7 +18,9 @@
  *
  * WHERE IT WAITS until then
  *   `removed` of a garbage       until the observer has seen it
- *   the limbo of its shard       until no reader holds it
+ *   the limbo of its shard       until no reader holds it. If an insertion takes room in other
+ *                                shards, the limbo of the last shard added (`home`) gets all that
+ *                                an observer has seen, and all that was scanned
  *   the limbo of shard 0         what removeAll() has taken out of any shard; what destructions
  *                                inside each other have left (NESTING); what readers held of the
  *                                next two, or of any limbo when reclaim() scanned it
@@ -44,7 +46,7 @@ typedef struct lrd_garbage {
   lrd_chain removed;         // to be shown to the observer
   lrd_chain free;            // to be destroyed: no reader holds them
   lrd_scan scan;             // to be run
-  lrd_shard *_Nullable home; // whose limbo gets back what was scanned
+  lrd_shard *_Nullable home; // the last one added: its limbo gets what was shown or scanned
   uint32_t deferred;         // entries taken over from inner calls
   bool owes;                 // the limbo of that shard was past its bound: destroy down to half
   bool fence;                // to be run

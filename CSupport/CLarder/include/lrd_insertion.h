@@ -41,7 +41,7 @@ typedef enum lrd_result {
   LRD_REPLACED,
   LRD_TOO_COSTLY,
   LRD_OUT_OF_MEMORY,
-  LRD_EXPIRED, // a lifetime of 0: not stored, and the key's old entry is removed
+  LRD_EXPIRED, // a lifetime of 0, or a deadline that has come: not stored, the old entry is removed
   LRD_AGAIN,
   LRD_UNFIT,
 } lrd_result;

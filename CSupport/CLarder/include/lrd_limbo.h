@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_limbo.h — entries and tables that one shard has removed and that a reader may still hold.
- * That of the first shard also takes what calls on the whole cache have removed from others.
+ * That of the first shard also takes what calls on the whole cache have removed from others. An
+ * insertion that takes room in other shards puts what an observer has seen, and what it scans, into
+ * that of the last shard added (`home` of lrd_garbage).
  *
  *         ticket drawn          fence ended            no hazard names it
  *   fresh ───────────▶ waiting ────────────▶ (scan) ──▶ scanned ──────────▶ destroyed

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_local.h — a cache for one thread at a time: table, order and policy of a shard, no locks.
  *
- *   lrd_local ─┬─ shard     as in any cache: its lock is never taken, its limbo has tables only
+ *   lrd_local ─┬─ shard     as in any cache, but its limbo has tables only, and nobody takes its
+ *              │            lock but lrd_local_check()
  *              ├─ cache     what policies and evictions ask for: policy, pool, limits
  *              └─ slots     pages of entries, with a chain of free slots
  *
@@ -107,8 +108,8 @@ void lrd_local_trim(lrd_local *local, uint64_t count_bound, uint64_t cost_bound,
 /// Sets both limits, 0 for none. A trim has to follow.
 void lrd_local_set_limits(lrd_local *local, uint64_t count_limit, uint64_t cost_limit);
 
-/// After entries were destroyed: gives back memory of a table that is far too large, and all pages
-/// if no slot is in use.
+/// After entries were destroyed: gives back memory of a table that is far too large. If no slot is
+/// in use it also gives back all pages, but a single page stays.
 void lrd_local_settle(lrd_local *local);
 
 /// The hottest entry, and the next colder one.

@@ -50,7 +50,8 @@ LRD_INLINE lrd_entry *lrd_local_slots_pop(lrd_entry *_Nullable *_Nonnull head) {
   return entry;
 }
 
-/// lrd_local_slots_take() where all slots are in use, or single ones are too small.
+/// lrd_local_slots_take() for an entry that takes a pair, or where no single slot is left. (Pairs
+/// are never split.)
 lrd_entry *_Nullable lrd_local_slots_take_slow(lrd_local_slots *slots, lrd_pool *pool,
                                                uint64_t cost);
 

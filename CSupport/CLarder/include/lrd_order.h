@@ -191,8 +191,8 @@ static inline bool lrd_order_is_idle(const lrd_order *order, uint64_t entries) {
   return entries / LRD_IDLE_PART > lrd_order_size(order).count;
 }
 
-/// `parts` hundredths of the entries that the shard may hold, or holds if only costs are limited;
-/// at least 1.
+/// `parts` hundredths of the entries that the shard may hold, at least 1. If costs are limited, or
+/// nothing is, those that it holds count instead where they are fewer.
 uint64_t lrd_order_percent(const lrd_order *order, uint32_t parts);
 
 /* The functions of lrd_policy for plain queues. The order is that of queue 0, then 1, then 2, each

@@ -7,8 +7,8 @@
  *                                 │  └─ asked, or BUSY, SOON ──┘   │ LATER
  *                                 └─ asked, or the pause is over ─ WAITING, or a time to wait
  *
- * After BUSY the request is QUEUED, so that nobody wakes the thread for it, but it lies among those
- * that wait, and is taken when its rest is over.
+ * After BUSY the request counts as QUEUED, so asking for it wakes nobody. It is kept with those
+ * that wait, and taken when its rest is over.
  *
  * Any thread that holds no lock may ask. The first request starts the background thread, which
  * sleeps while the queue is empty. This file has the queue and the thread, and nothing of a visit:
@@ -25,11 +25,11 @@
  *
  * FIELDS
  *   state        acq_rel: the visit sees everything written before the request
- *   references   one for the owner, one while `state` is not idle; whoever gives up the last one
- *                frees the owner (acq_rel)
+ *   references   one for the owner, one while `state` is not idle, and one for each lrd_hold
+ *                (lrd_process.h); whoever gives up the last one frees the owner (acq_rel)
  *   next         guard: the queue's lock; then the thread that took the queue
  *   pause, due   the pause after the last visit, and when it ends; background thread only
- *   rests        it is due then, whoever asks; background thread only
+ *   rests        it is taken at `due` and no sooner, even if somebody asks; background thread only
  *
  * LOCKING: the queue's lock is a leaf, and no shard's lock is held when it is taken. */
 #pragma once

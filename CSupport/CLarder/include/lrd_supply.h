@@ -13,7 +13,8 @@
 
 #pragma clang assume_nonnull begin
 
-/// Buckets of a shard's first table, the only one whose buckets are cleared when it is made.
+/// Buckets of a shard's first table. It may be used at once: all its buckets are cleared when it is
+/// made. Those of a larger table are cleared as entries move there.
 enum { LRD_FIRST_BUCKETS = 4 };
 
 typedef enum lrd_supply_kind {

@@ -34,7 +34,7 @@ typedef struct lrd_rule {
 typedef struct lrd_timer {
   lrd_wheel wheel;
   lrd_rule rule;
-  uint64_t wake;        // the tick at which the next visit will look, at the latest
+  uint64_t wake;        // the tick for which a visit is planned; it may come 0.25 s later
   uint64_t first;       // before this tick nothing is due
   uint64_t now;         // the tick of the last look
   uint64_t at_ease;     // that of a shard without a timer (lrd_shard.h)
@@ -134,8 +134,8 @@ void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_
 /// other parity. If the words do not tell when it was used last, it counts as used now.
 void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const lrd_rule *former);
 
-/// True once an entry expires before the next visit will look: that one must be asked for. A clock
-/// that is moved by hand wakes nobody.
+/// True once an entry expires before the tick for which a visit is planned: an earlier one must be
+/// asked for. A clock that is moved by hand wakes nobody.
 static inline bool lrd_timer_asks(const lrd_timer *timer) {
   return !timer->clock && timer->first < timer->wake;
 }

@@ -82,7 +82,8 @@ static inline void lrd_cache_ask(lrd_cache *cache) {
 }
 
 /// The rule for entries without a lifetime of their own. To set it changes the deadlines of what is
-/// stored: O(n), in slices. False if they have no room for it (lrd_retrofit.h).
+/// stored: O(n), in slices. False if they have no room for it (lrd_retrofit.h), or without memory:
+/// then either the rule stays as it is, or some entries keep the deadlines of the former one.
 lrd_expiration lrd_cache_expiration(lrd_cache *cache);
 bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration);
 

@@ -19,7 +19,8 @@
  * Entries are linked by slot ids, `earlier` and `later` of lrd_time. The first of a slot has the
  * slot's number there, LRD_WHEEL_HEAD and up: no id is as high. A hit may move a deadline without
  * telling the wheel. The entry is then found too early, and linked again where it belongs. An entry
- * that is not in the wheel has LRD_NIL in `earlier`.
+ * that is not in the wheel has LRD_NIL in `earlier`, unless it left by removeAll(): that leaves the
+ * links of entries as they are.
  *
  * GRACE. A wheel may keep entries for a time after their deadlines, for a layer above that still
  * has a use for them. To the wheel that is as if all deadlines were later by so much. Lookups do

@@ -63,7 +63,8 @@ static bool split(lrd_table *root, uint64_t index, lrd_table *table, uint64_t fi
 }
 
 /// Puts all entries into a larger table, at once: nobody waits for it meanwhile. Without memory the
-/// table stays, and gets more overflow buckets.
+/// table stays. Then prepare() asks for a successor that is no larger, and may be smaller, to which
+/// insertions move the buckets. Without memory for that the table gets more overflow buckets.
 static LRD_COLD void grow(lrd_shard *shard) LRD_UNCHECKED_LOCKS {
   lrd_table *root = lrd_shard_root_locked(shard);
   bool first = root == &lrd_table_empty;

@@ -74,6 +74,8 @@ void lrd_round_ask_elsewhere(void (*evicted)(void)) {
   while (!atomic_compare_exchange_weak_explicit(&asking, &before, before ? 2 : 1,
                                                 memory_order_acq_rel, memory_order_relaxed)) {
   }
+  // Without a thread nothing is asked before the next call. A caller that has found the 1 and left
+  // a 2 meanwhile is forgotten as well. That is accepted: it would hardly have got a thread either.
   if (!before && !lrd_thread_spawn(ask_all)) LRD_STORE(&asking, 0);
 }
 

@@ -23,7 +23,8 @@ static const uint64_t period_of_averages = 2 * second, period_of_news = 1 * seco
 /// is granted to everybody.
 static const char warning_trigger[] = "some 150000 2000000";
 static const char critical_trigger[] = "full 200000 2000000";
-/// The same in averages over ten seconds, in hundredths of a percent.
+/// Where averages are read: those over ten seconds, in hundredths of a percent. They are less than
+/// the 7.5 % and 10 % of the triggers.
 static const uint64_t warning_average = 500, critical_average = 800;
 /// Parts of the limit that are used, in thousandths. Below `calm` a warning is over.
 static const uint32_t calm = 800, warning_usage = 850, critical_usage = 920, plenty = 750;
@@ -180,7 +181,7 @@ static bool group_is_short(const lrd_sources *sources) {
   return used ? used >= plenty : system_is_short(sources);
 }
 
-/// In hundredths of a percent; 0 if the file tells nothing.
+/// In hundredths of a percent; LRD_UNKNOWN if the file tells nothing.
 static uint64_t average(const lrd_sources *sources, const lrd_source *source) {
   char text[256];
   bool full = source->level == LRD_CRITICAL;

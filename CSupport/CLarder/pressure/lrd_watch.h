@@ -4,7 +4,8 @@
  * The first cache that heeds pressure opens the sources (lrd_sources.h) and starts the thread. It
  * sleeps in poll() on their descriptors and on one for wake-ups. It has no timeout while nothing is
  * due and nothing must be read, so that it does not run at all. Without a descriptor for wake-ups
- * there are no sources, and it sleeps on `wakeups`.
+ * it sleeps on `wakeups`, and no source wakes it. The sources are opened all the same, and those
+ * with averages are read.
  *
  * FIELDS, guard: `guard`, a side lock
  *   sources, is_open   written by whoever starts, and by the thread, which alone closes descriptors

@@ -177,10 +177,10 @@ static void run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, gathered *
   }
   // Several shards take turns, so that they stay alike.
   uint64_t at_once = cache->shard_mask ? 4 : evictions_per_lock;
-  // One bit for each shard. `barren`: nothing in it has expired. No shard gives what lives before
-  // all are barren. `tired`: it gave nothing, and is not asked before all are tired. A new round
-  // then begins; if the last one passed over nothing, or `passes` is used up, this one passes over
-  // nothing either. A round that could not pass over anything is the last.
+  // One bit for each shard. `barren`: nothing found in it had expired. No shard gives what lives
+  // before all are barren. `tired`: it gave nothing, and is not asked before all are tired. A new
+  // round then begins; if the last one passed over nothing, or `passes` is used up, this one passes
+  // over nothing either. A round that could not pass over anything is the last.
   uint64_t tired = 0, barren = 0, passes = relief->passes,
            all = UINT64_MAX >> (63 - cache->shard_mask);
   uint32_t busy = 0;

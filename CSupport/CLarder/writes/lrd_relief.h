@@ -4,8 +4,11 @@
  *
  * NOBODY WAITS LONG FOR IT. It takes a shard by a trylock, evicts a few entries and leaves. If all
  * shards are busy it sleeps a moment. It waits for a shard's lock only to put into a limbo what an
- * observer has seen, or a reader holds. Entries go by the policy's order, but those that somebody
- * else holds are passed over while the plan has passes left, because their eviction frees nothing.
+ * observer has seen, what a reader holds, or what a scan of that limbo has left, and to take out of
+ * it what is too much. lrd_relief_settle(), at the end, locks every shard.
+ *
+ * Entries go by the policy's order, but those that somebody else holds are passed over while the
+ * plan has passes left, because their eviction frees nothing.
  *
  * FEW FENCES. What nobody has to be shown goes to no limbo, but is gathered, and destroyed after
  * one fence and one scan: when it is more than a 64th of the cache, 8,192 entries, or what the

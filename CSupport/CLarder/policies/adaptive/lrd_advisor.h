@@ -7,8 +7,8 @@
  * Every expert runs in a shadow (lrd_shadow.h). All shadows get the same sample of the keys: those
  * whose hash has upper 32 bits below `threshold`. A probe is what happened to such a key, on its
  * way through the shadows (lrd_probe.h): a hit, a miss, a store, a removal. Hits are found by
- * insertions (lrd_samples.h), misses are noted in the thread's lane (lrd_lane.h). Neither a hit nor
- * a miss calls the advisor.
+ * insertions (lrd_samples.h), misses are noted in the thread's lane (lrd_lane.h). A hit never calls
+ * the advisor. A miss does so only where a shard's probes are full.
  *
  * THE DECISION. The advisor counts the misses of each shadow. After every 33rd of a capacity of
  * misses in the average shadow it turns to the expert that saves most against the current one,
@@ -35,7 +35,8 @@
  * measure, keys read once, a little too late to be found, would never be protected.
  *
  * Demand is pressing where, besides, stores that follow a miss are at least half as many as those
- * that nobody had missed, or misses are four times as many as hits. It never is in a small cache.
+ * that nobody had missed, or misses are more than four times as many as hits. It never is in a
+ * small cache.
  *
  * THE BOUND. No count may exceed that of the current expert by more than a lead (lrd_lead.h), which
  * is a shadow's capacity at most. Whatever the current expert was worth before, another is followed
@@ -99,7 +100,8 @@ typedef struct lrd_advisor {
   uint32_t shards;          // constant
   bool alone;               // constant: one thread has it for itself, and `lock` is never taken
 
-  // Every insertion reads the fields above. The fields below are on other cache lines.
+  // Lookups that miss read the fields above. So do insertions that do the upkeep, find a ghost or
+  // fill the cache. The fields below are on other cache lines.
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
   lrd_shadow *_Nullable shadows; // one for each expert; their memory follows
   size_t bytes;
@@ -149,7 +151,8 @@ static inline bool lrd_advisor_waits(lrd_advisor *advisor) {
 }
 
 /// Makes the shadows that were asked for, in place of the former ones. If memory is missing there
-/// are none, and the current expert stays.
+/// are none. The current expert stays, unless the cache is twice as large as it was for the former
+/// shadows or larger, or half as large or smaller. Then the first expert is followed in any case.
 void lrd_advisor_adjust(lrd_advisor *advisor);
 
 static inline uint32_t lrd_advisor_current(lrd_advisor *advisor) {
