@@ -6,8 +6,9 @@
  *     compare the key; if it differs, or the bucket goes on, look at lrd_shard_matches_locked()
  *   lrd_local_hit() or lrd_local_miss()
  *
- * The bucket goes on as well while a value is being changed in place: ask lrd_local_is_exclusive().
- * Nobody else stores here, so all loads are plain, and none is done twice. */
+ * While a value is being changed in place all lookups find one bucket, which is empty and goes on.
+ * So where a bucket goes on, ask lrd_local_is_exclusive(). Nobody else stores here: no load needs
+ * an order, and none is repeated. */
 #pragma once
 
 #include "lrd_local.h"

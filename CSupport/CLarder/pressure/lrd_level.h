@@ -20,8 +20,8 @@ typedef enum lrd_teller { LRD_REPORTED, LRD_WARNED, LRD_SENSED, LRD_TELLERS } lr
 /// Once, before the others.
 void lrd_level_prepare(void);
 
-/// Sets the level of one source. True when caches must hear of it: when it is short of memory, or
-/// was until now.
+/// Sets the level of one source. True when caches must hear of it: the level is not normal, or was
+/// not until now.
 bool lrd_level_set(lrd_teller teller, int level);
 
 /// The same for LRD_WARNED, until a moment.

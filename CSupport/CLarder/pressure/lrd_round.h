@@ -2,10 +2,11 @@
 /* lrd_round.h — what all caches that heed pressure do, one after the other: a walk over the list of
  * caches. The walking thread holds a reference to the cache that it visits, and no lock.
  *
- * A walk brings a cache to the level that is current when the call for the cache returns. Another
- * thread, or the closure that is asked, may have reported a lower level while an answer was under
- * way: its walk came before the answer then, and the lock of the answer's numbers orders the look
- * here after it. */
+ * A walk brings each cache to the level that is current when its call for that cache returns. While
+ * an answer is under way another thread, or the closure that is asked, may report a lower level. If
+ * the walk for that level comes to the cache first, the answer would undo what it has done. So each
+ * answer is followed by another look at the level. The cache's `admin` lock, which both walks take,
+ * orders that look after the report. */
 #pragma once
 
 #include "lrd_cache.h"

@@ -54,7 +54,8 @@ static uint64_t cap_of(uint64_t own, double keep, uint64_t floor) {
   return lrd_most(lrd_most(part_of(own, keep), own / least_part), lrd_most(floor, 1));
 }
 
-/// What may stay. What has come under a cap that is no higher than the goal, is within it.
+/// The bound on what may stay: a part of the base. Where the cap is no higher than the goal, the
+/// bound is the goal: whatever has come since the cap was set is within that, and stays.
 static uint64_t bound_of(uint64_t base, double keep, uint64_t cap, uint64_t goal, uint64_t floor) {
   bool capped = goal != LRD_UNBOUNDED && cap <= goal;
   return capped ? goal : lrd_most(part_of(base, keep), floor);

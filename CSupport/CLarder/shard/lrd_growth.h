@@ -14,9 +14,10 @@
 /// Tells the shard and its policy their share of the limits.
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) LRD_REQUIRES(shard->lock);
 
-/// The size of the table after one of so many buckets: twice as many, four times up to 256 KiB, or
-/// fewer if they are enough for what the shard may hold. A small table grows by more, so that a
-/// growing cache moves its entries a third as often, up to the size of the pages of its entries.
+/// The size of the successor of a table of so many buckets: four times as many if that is no more
+/// than 256 KiB, otherwise twice as many; fewer if they are enough for what the shard may hold.
+/// While its table quadruples a growing cache moves entries a third as often as if it doubled. The
+/// new table is still hardly larger than the pages of the entries.
 uint64_t lrd_growth_buckets_after(const lrd_shard *shard, uint64_t buckets);
 
 /// lrd_growth_prepare_locked() when memory may be missing.

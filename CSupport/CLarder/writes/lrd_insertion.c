@@ -21,8 +21,8 @@
 #include "lrd_expire.h"
 #include "lrd_growth.h"
 
-/// Of what has expired an insertion removes one more than it adds: so the rest dwindles where no
-/// background thread runs. All writers wait longer for the lock if it removes more.
+/// An insertion adds one entry, and removes up to two that have expired. So these dwindle even
+/// where no background thread runs. If it removed more, all writers would wait longer for the lock.
 enum { evictions_per_lock = 32, expirations_per_insertion = 2, seeks_per_insertion = 16 };
 
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {

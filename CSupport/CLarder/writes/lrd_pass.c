@@ -194,8 +194,9 @@ static void move_found_locked(lrd_pass *pass, lrd_shard *shard, found *found, lr
   found->count = 0;
 }
 
-/// True when a copy of the entry finds room in so many slots. Of those in a vacated page all do.
-/// But since the pages were listed one may have been freed, and another one made at its address.
+/// True when a copy of the entry finds room in so many slots. No entry of the page that was vacated
+/// needs more. But that page may have been freed since it was listed, and another one, with larger
+/// entries, made at its address.
 static bool fits(const lrd_pool *pool, const lrd_entry *entry, uint32_t step) {
   uint8_t odd = entry->fields & pool->odd;
   return step >= (odd & LRD_IS_TIMED ? pool->wide : odd ? 2 : 1);

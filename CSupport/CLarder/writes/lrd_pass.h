@@ -8,13 +8,13 @@
  *   retired ──▶ one fence and one scan for all ──▶ scanned ──▶ destroyed, a few at a time
  *                          └── a reader holds it ──▶ the limbo
  *
- * The chains are the cache's, so any thread goes on where another one was. They change under the
- * lock of a shard, the first one but for what is moved, so a child of fork() finds them whole.
- * `compacting` is held until all is scanned. Destructions may run code of users: it is given back
- * before. Where that code calls reclaim() of the same cache, nothing is moved: the call that it is
- * inside of goes on with what it has begun, and the stack does not grow. A thread that is stopped
- * amid its destructions keeps the pages of what it has in its hands, and those lie all over the
- * vacated pages: so these are few.
+ * The chains belong to the cache, so any thread goes on where another one was. They change under a
+ * shard's lock: a move takes that of its entry, all else that of the first shard. So a child of
+ * fork() finds them whole. `compacting` is held until all is scanned. It is given back before the
+ * destructions, which may run code of users. If that code calls reclaim() of the same cache,
+ * nothing is moved. The outer call goes on with what it has begun, and the stack does not grow. A
+ * thread that is stopped amid its destructions keeps the pages of the entries that it has in its
+ * hands. Those lie all over the vacated pages, so it takes only a few at a time.
  *
  * Guard: belongs to the thread that has taken `compacting` of its cache, until the end. */
 #pragma once

@@ -112,8 +112,9 @@ static inline uint32_t lrd_expert_round(const lrd_expert *expert, uint32_t credi
   return expert->clock ? 0 : credit - 1;
 }
 
-/// A cache of fewer entries keeps no ghosts. Once in 500 recalls chance takes a foreign key for a
-/// ghost, and among a handful of entries one that nobody has asked for again is seen.
+/// A cache of fewer entries keeps no ghosts. By chance one recall in 500 takes a new key for one
+/// that has a ghost. That key then enters the main queue although nobody has asked for it again.
+/// Among a handful of entries a single one of that kind is felt.
 enum { LRD_EXPERT_TINY = 64 };
 
 /// In a cache of fewer entries a phase of the workload is over within a few hundred requests. There

@@ -33,9 +33,9 @@ typedef struct lrd_lead {
   uint32_t calm; // decisions since the latest change, or since the lead was halved
 } lrd_lead;
 
-/// The lead after a decision, in misses. `reference`: the capacity, or what counts as the smallest
-/// one: by less than a part of that, chance would decide. `loaded`: most misses are followed by a
-/// store. `small`: the cache is.
+/// The lead after a decision, in misses. `reference`: the capacity, or what stands for it where it
+/// is very small: with a lead of only a few misses chance would decide. `loaded`: most misses are
+/// followed by a store. `small`: the cache is.
 static inline double lrd_lead_decided(lrd_lead *lead, bool changed, bool loaded, bool small,
                                       uint32_t capacity, uint32_t reference) {
   double least = (small ? lrd_lead_least_small : lrd_lead_least) * reference / capacity;

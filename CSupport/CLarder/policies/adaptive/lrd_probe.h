@@ -2,8 +2,8 @@
 /* lrd_probe.h — a probe: what happened to one sampled key, on its way through the shadows.
  *
  *   in the cache                          in a shadow that has the key      that has it not
- *   HIT       looked up, found            one hit more                      miss; stored with the
- *                                                                           chance that misses are
+ *   HIT       looked up, found            one hit more                      miss; stored or not,
+ *                                                                           see below
  *   MISS      looked up, absent           one hit more                      miss
  *   LOAD      looked up, absent, stored   one hit more                      miss; stored
  *   STORE     stored, not looked up       one hit more                      stored
@@ -11,9 +11,9 @@
  *   REMOVAL   removed by a call           removed                           -
  *
  * Only lookups count as misses. A program that loads what it misses stores it after each miss, and
- * one that keeps sessions never does. What a shadow would hold after a miss that the cache itself
- * did not have, only the program could tell. Shadows store such a key as often as the program
- * stores keys after misses.
+ * one that keeps sessions never does. If the cache has a key and a shadow does not, nobody knows
+ * whether the program would have stored the key after that miss. So chance decides, once for all
+ * shadows: such a key is stored as often as the program stores what it has missed.
  *
  * A key removed by a call is gone from all shadows alike: its next miss speaks against none. */
 #pragma once

@@ -10,9 +10,9 @@
  *   queues     oldest ─newer─▶ … ─newer─▶ newest             nodes leave at the old end only
  *   directory  heads of chains of nodes by key
  *
- * A removed key leaves the directory at once, and its node the queue when its turn comes: until
- * then the shadow has one key less. The oldest node of each queue goes before any key is evicted.
- * (Links lead one way only.)
+ * A removed key leaves the directory at once. Links lead one way only, so its node stays in its
+ * queue until it is the oldest there. Until then the shadow holds one key less. An eviction drops
+ * such a node if a queue's oldest is one, and evicts a key only if none is.
  *
  * Guard: the advisor's lock. */
 #pragma once
