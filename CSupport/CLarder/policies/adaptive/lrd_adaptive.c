@@ -1,6 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_adaptive.c — how much memory the adaptive policy asks for, and when. */
 #include "lrd_adaptive.h"
+
+static bool is_bounded(const lrd_order *order) {
+  return order->share.count != LRD_UNBOUNDED || order->share.cost != LRD_UNBOUNDED;
+}
+
+static uint64_t small_part(const lrd_expert *expert, uint64_t bound) {
+  return bound == LRD_UNBOUNDED && !expert->clock ? bound : lrd_expert_small(expert, bound);
+}
+
+static uint64_t half(uint64_t bound) {
+  return bound == LRD_UNBOUNDED ? bound : bound / 2;
+}
+
+/// Computes the targets for another expert, or for other limits.
+static void turn_to(lrd_order *order, uint32_t number) {
+  lrd_adaptive *state = order->state;
+  bool bounded = is_bounded(order);
+  const lrd_expert *expert = &lrd_experts[bounded ? number : LRD_EXPERT_CLOCK];
+  lrd_amount share = order->share;
+  state->advised = number;
+  state->expert = expert;
+  bool small = order->queue[OLD].size.count || order->queue[YOUNG].size.count;
+  bool asked = lrd_advisor_threshold(order->shared) || lrd_advisor_waits(order->shared);
+  state->plain = !bounded && !small && !asked && !state->threshold && !state->probe_count &&
+                 !state->ghosts.buckets;
+  state->settles = lrd_advisor_hears_demand(order->shared) >= expert->fills;
+  state->small = (lrd_amount){small_part(expert, share.count), small_part(expert, share.cost)};
+  state->young = (lrd_amount){half(state->small.count), half(state->small.cost)};
+}
+
+void lrd_adaptive_follow(lrd_order *order) {
+  const lrd_adaptive *state = order->state;
+  uint32_t number = lrd_advisor_current(order->shared);
+  if (number != state->advised) turn_to(order, number);
+}
+
+void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
+  lrd_adaptive *state = order->state;
+  const lrd_queue *old = &order->queue[OLD], *young = &order->queue[YOUNG];
+  for (int i = 0; i < LRD_AGEING_MOST && old->size.count; i++) {
+    uint32_t id = lrd_parted_tail(order);
+    lrd_entry *entry = lrd_slots_entry(slots, id);
+    uint64_t count = old->size.count + young->size.count - 1;
+    uint64_t cost = old->size.cost + young->size.cost - lrd_entry_cost(entry);
+    if (count < state->small.count && cost < state->small.cost) {
+      state->settles = false;
+      return;
+    }
+    order->steps++;
+    lrd_parted_promote(order, OLD, slots, entry, id);
+  }
+  // Under CLOCK no small queue is small enough.
+  if (!old->size.count && !young->size.count) state->settles = false;
+}
 
 /// The number of entries that fill the shard's share, estimated from the costs of those it holds.
 static uint64_t capacity_of(const lrd_order *order) {
@@ -15,11 +68,12 @@ static bool is_far(uint64_t estimate, uint64_t planned) {
   return estimate / 2 > planned || estimate < planned / 2;
 }
 
-void lrd_adaptive_plan_again(lrd_order *order) {
+void lrd_adaptive_plan(lrd_order *order) {
   lrd_adaptive *state = order->state;
   lrd_advisor *advisor = order->shared;
   bool exact = order->share.cost == LRD_UNBOUNDED;
-  if (!lrd_adaptive_is_bounded(order)) return;
+  if (LRD_LIKELY(exact && state->planned)) return;
+  if (!is_bounded(order)) return;
   uint64_t capacity = capacity_of(order);
   if (capacity == LRD_UNBOUNDED || lrd_order_is_idle(order, capacity)) return;
   if (!capacity) capacity = 1;
@@ -34,10 +88,24 @@ void lrd_adaptive_plan_again(lrd_order *order) {
       lrd_ghosts_bytes(state->ghost_buckets) + state->sample_buckets * sizeof(lrd_sample_bucket);
 }
 
+void lrd_adaptive_open(lrd_order *order) {
+  lrd_adaptive *state = order->state;
+  lrd_samples_clear(&state->samples);
+  lrd_advisor_forget(order->shared);
+  state->probe_count = 0;
+  state->planned = 0;
+  state->rest = 0;
+  state->full_for = 0;
+  state->advised = LRD_EXPERTS;
+}
+
 void lrd_adaptive_resize(lrd_order *order) {
+  lrd_adaptive *state = order->state;
+  state->planned = 0;
+  state->rest = 0;
+  turn_to(order, lrd_advisor_current(order->shared));
   if (!order->history.bytes) return;
-  lrd_adaptive_plan_again(order);
-  const lrd_adaptive *state = order->state;
+  lrd_adaptive_plan(order);
   if (!state->planned) order->history.wanted = 0;
 }
 

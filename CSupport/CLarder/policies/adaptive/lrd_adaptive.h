@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_adaptive.h — the state of the adaptive policy in one shard, and the planning of its memory.
+/* lrd_adaptive.h — the state of the adaptive policy in one shard, and what the shard aims at: the
+ * sizes of its queues, and its memory.
  *
  *   lrd_policy_adaptive.c     the order: the queue of each entry, and the next victim
  *   lrd_adaptive_queues.h     the queues: the small one, in two halves, and the main one
  *   lrd_adaptive_sampling.h   the sample: the requests that the advisor learns of
- *   lrd_adaptive_targets.h    the sizes that the queues should have
- *   lrd_adaptive.c            the memory: how much the policy asks for, and when
+ *
+ * THE QUEUES follow the advisor's expert. A change of expert moves nothing at once: insertions and
+ * evictions go by the new targets.
+ *
+ * THE MEMORY is a history of ghosts and samples. It is asked for when the shard is no longer idle;
+ * lrd_order.h tells when it comes.
  *
  * Guard of everything here: the shard's lock. */
 #pragma once
 
+#include "lrd_adaptive_queues.h"
 #include "lrd_advisor.h"
 #include "lrd_policy.h"
 #include "lrd_samples.h"
@@ -31,8 +37,7 @@ typedef struct lrd_adaptive {
   lrd_probe probes[LRD_PROBES]; // what the shadows have not all heard of yet: a ring
   lrd_samples samples;
   lrd_sample_bucket *_Nullable polled; // the next to poll: its entries are being loaded
-  uint32_t
-      advised; // the advisor's expert that the targets are for; LRD_EXPERTS: compute them again
+  uint32_t advised; // the expert that the targets are for; LRD_EXPERTS: compute them again
   const lrd_expert *_Nullable expert; // to follow
   bool settles; // the small queue may be larger than its target, and gives to the main queue
   bool plain;   // without limits now and before: one clock, nobody to tell, nothing else to do
@@ -45,23 +50,31 @@ typedef struct lrd_adaptive {
 } lrd_adaptive;
 _Static_assert(offsetof(lrd_adaptive, probes) <= 64, "in one line");
 
-static inline bool lrd_adaptive_is_bounded(const lrd_order *order) {
-  return order->share.count != LRD_UNBOUNDED || order->share.cost != LRD_UNBOUNDED;
+/// Computes the targets when the expert to follow has changed. Without limits it is CLOCK.
+void lrd_adaptive_follow(lrd_order *order);
+
+/// True when the small queue has its share.
+static inline bool lrd_adaptive_small_is_full(const lrd_order *order) {
+  const lrd_adaptive *state = order->state;
+  lrd_amount old = order->queue[OLD].size, young = order->queue[YOUNG].size;
+  return old.count + young.count >= state->small.count ||
+         old.cost + young.cost >= state->small.cost;
 }
 
-/// lrd_adaptive_plan() where it may have to ask for memory.
-void lrd_adaptive_plan_again(lrd_order *order);
+/// Moves the oldest entries of a small queue that was larger under another expert to the main
+/// queue, a few at a time: those without which it is still full. Once none is left, until the next
+/// change of the targets nothing `settles`.
+void lrd_adaptive_settle(lrd_order *order, lrd_slots slots);
 
 /// Asks for history and shadows when the shard is no longer idle. Where costs are limited, asks
 /// again when the estimate of the capacity has become wrong. A limit of the count alone is exact.
-static inline void lrd_adaptive_plan(lrd_order *order) {
-  const lrd_adaptive *state = order->state;
-  bool exact = order->share.cost == LRD_UNBOUNDED;
-  if (LRD_UNLIKELY(!exact || !state->planned)) lrd_adaptive_plan_again(order);
-}
+void lrd_adaptive_plan(lrd_order *order);
 
-/// Asks for another history where there is one and the share has changed, or for none where the
-/// shard is idle.
+/// The policy's `open`.
+void lrd_adaptive_open(lrd_order *order);
+
+/// The policy's `resize`. Asks for another history where there is one, or for none where the shard
+/// is idle.
 void lrd_adaptive_resize(lrd_order *order);
 
 /// The policy's `renewed`.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_adaptive_sampling.h"
 
-#include "lrd_adaptive_targets.h"
-
 /// All samples are polled while this part of the cache is inserted. Without polls the advisor hears
 /// of most hits from scans alone, and too late of what favours recency: a tenth of what the policy
 /// saves is lost. Half as many polls cost a hundredth.

@@ -19,7 +19,6 @@
  * MEMORY beyond the header of an entry: 4 bytes of ghosts for each entry of capacity, up to 0.3
  * bytes of samples, and the shadows (lrd_advisor.h). An idle cache has none of it. */
 #include "lrd_adaptive_sampling.h"
-#include "lrd_adaptive_targets.h"
 
 /// The times of upkeep after an eviction for which the shard counts as full. Evictions may come
 /// several at once, before the insertions that need them.
@@ -40,26 +39,6 @@ static void age(lrd_order *order, lrd_slots slots) {
     if (hits) lrd_adaptive_leave(order, entry, id, hits, 0);
     lrd_parted_age(order, entry);
   }
-}
-
-static void adaptive_open(lrd_order *order) {
-  lrd_adaptive *state = order->state;
-  lrd_samples_clear(&state->samples);
-  lrd_advisor_forget(order->shared);
-  state->probe_count = 0;
-  state->planned = 0;
-  state->rest = 0;
-  state->full_for = 0;
-  state->advised = LRD_EXPERTS;
-}
-
-static void adaptive_resize(lrd_order *order) {
-  lrd_adaptive *state = order->state;
-  state->planned = 0;
-  state->rest = 0;
-  state->advised = LRD_EXPERTS;
-  lrd_adaptive_follow(order);
-  lrd_adaptive_resize(order);
 }
 
 /// True when the insertion needs no eviction because the cache still fills up.
@@ -268,8 +247,8 @@ const lrd_policy lrd_policy_adaptive = {
     .destroy = lrd_advisor_destroy,
     .shared_bytes = lrd_advisor_bytes,
     .adjust = adaptive_adjust,
-    .open = adaptive_open,
-    .resize = adaptive_resize,
+    .open = lrd_adaptive_open,
+    .resize = lrd_adaptive_resize,
     .listens = adaptive_listens,
     .missed = adaptive_missed,
     .renewed = lrd_adaptive_renewed,
