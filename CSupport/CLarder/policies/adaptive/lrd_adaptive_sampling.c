@@ -101,7 +101,15 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
   }
 }
 
-void lrd_adaptive_replace_sample(lrd_order *order, uint32_t old_id, uint32_t id, uint32_t hits) {
+void lrd_adaptive_missed(lrd_order *order, uint64_t hash48) {
+  if (!lrd_adaptive_is_sampled(order->state, hash48)) return;
+  lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_MISS, 0);
+}
+
+/// Puts the entry in slot `id` in the sample in place of the one in slot `old_id`, whose place it
+/// takes. If it replaces it, that has counted as one of its `hits`, and no poll is to take that for
+/// a lookup.
+static LRD_COLD void replace_sample(lrd_order *order, uint32_t old_id, uint32_t id, uint32_t hits) {
   lrd_adaptive *state = order->state;
   lrd_sample sample = lrd_samples_find(&state->samples, old_id);
   if (!sample.bucket) return;
@@ -109,6 +117,25 @@ void lrd_adaptive_replace_sample(lrd_order *order, uint32_t old_id, uint32_t id,
   lrd_samples_remove(&state->samples, old_id);
   lrd_samples_add(&state->samples, id);
   lrd_sample_set_heard(lrd_samples_find(&state->samples, id), heard);
+}
+
+uint32_t lrd_adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                              uint32_t id) {
+  uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
+  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry)))) {
+    replace_sample(order, old_id, id, 1);
+    lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
+  }
+  return old_id;
+}
+
+uint32_t lrd_adaptive_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                           uint32_t id) {
+  uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
+  if (lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry))) {
+    replace_sample(order, old_id, id, 0);
+  }
+  return old_id;
 }
 
 void lrd_adaptive_check_samples(const lrd_order *order, lrd_pool *pool) {

@@ -21,14 +21,6 @@
 
 #pragma clang assume_nonnull begin
 
-/// Puts the entry in slot `id` in the sample in place of the one in slot `old_id`, whose place it
-/// takes. If it replaces it, that has counted as one of its `hits`, and no poll is to take that for
-/// a lookup.
-void lrd_adaptive_replace_sample(lrd_order *order, uint32_t old_id, uint32_t id, uint32_t hits);
-
-/// Stops the process when the sample has an entry that the shard does not have.
-void lrd_adaptive_check_samples(const lrd_order *order, lrd_pool *pool);
-
 /// True when the advisor hears of this key.
 static inline bool lrd_adaptive_is_sampled(const lrd_adaptive *state, uint64_t hash48) {
   return (uint32_t)(hash48 >> 32) < state->threshold;
@@ -53,5 +45,15 @@ LRD_INLINE void lrd_adaptive_leave(lrd_order *order, lrd_entry *entry, uint32_t 
 
 /// Does the upkeep, and sets `rest` to the insertions before the next one.
 void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) LRD_COLD;
+
+/* The policy's functions of these names. */
+void lrd_adaptive_missed(lrd_order *order, uint64_t hash48);
+uint32_t lrd_adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                              uint32_t id);
+uint32_t lrd_adaptive_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+                           uint32_t id);
+
+/// Stops the process when the sample has an entry that the shard does not have.
+void lrd_adaptive_check_samples(const lrd_order *order, lrd_pool *pool);
 
 #pragma clang assume_nonnull end

@@ -108,30 +108,6 @@ static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
   return id;
 }
 
-static void adaptive_missed(lrd_order *order, uint64_t hash48) {
-  if (!lrd_adaptive_is_sampled(order->state, hash48)) return;
-  lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_MISS, 0);
-}
-
-static uint32_t adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
-                                 uint32_t id) {
-  uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry)))) {
-    lrd_adaptive_replace_sample(order, old_id, id, 1);
-    lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
-  }
-  return old_id;
-}
-
-static uint32_t adaptive_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
-                              uint32_t id) {
-  uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
-  if (lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry))) {
-    lrd_adaptive_replace_sample(order, old_id, id, 0);
-  }
-  return old_id;
-}
-
 static void adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t hash48) {
   const lrd_ghosts *ghosts = &((const lrd_adaptive *)order->state)->ghosts;
   lrd_slots slots = lrd_pool_slots(pool);
@@ -250,7 +226,7 @@ const lrd_policy lrd_policy_adaptive = {
     .open = lrd_adaptive_open,
     .resize = lrd_adaptive_resize,
     .listens = adaptive_listens,
-    .missed = adaptive_missed,
+    .missed = lrd_adaptive_missed,
     .renewed = lrd_adaptive_renewed,
     .insert = adaptive_insert,
     .remove = adaptive_remove,
@@ -258,8 +234,8 @@ const lrd_policy lrd_policy_adaptive = {
     .take = adaptive_take,
     .pass = adaptive_pass,
     .prefetch = adaptive_prefetch,
-    .replace = adaptive_replace,
-    .move = adaptive_move,
+    .replace = lrd_adaptive_replace,
+    .move = lrd_adaptive_move,
     .drain = lrd_parted_drain,
     .hottest = lrd_queues_hottest,
     .coldest = lrd_queues_coldest,
