@@ -47,15 +47,15 @@ typedef struct lrd_policy {
   size_t state_bytes;  // of `state` in each order; cleared when it is made
 
   /// Makes what the shards of one cache share, without a lock; false without memory. Has its own
-  /// lock or none; `limits` are those of the whole cache. 0 shards: there is one, which one thread
-  /// uses, so no lock is taken. NULL: nothing is shared.
-  bool (*_Nullable create)(void *_Nullable *_Nonnull shared, lrd_amount limits, uint32_t shards);
+  /// lock or none. 0 shards: there is one, which one thread uses, so no lock is taken. NULL: they
+  /// share nothing.
+  bool (*_Nullable create)(void *_Nullable *_Nonnull shared, uint32_t shards);
   void (*_Nullable destroy)(void *_Nullable shared);
   /// Memory that is shared now. Called without a lock at any time.
   size_t (*_Nullable shared_bytes)(void *_Nullable shared);
   /// A limit of the cache has changed, and then `resize` follows for each shard; or an insertion
   /// asked for it by `order->adjust`. Called without a lock, by several threads at once maybe.
-  void (*_Nullable adjust)(void *_Nullable shared, lrd_amount limits, uint32_t shards);
+  void (*_Nullable adjust)(void *shared);
 
   /// Keys whose hashes have upper 32 bits below this number are heard of when a lookup misses them.
   /// The number may change at any time. NULL: none are.

@@ -24,8 +24,7 @@ static uint32_t shards_of(const lrd_options *options) {
 static bool open_shards(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   const lrd_policy *policy = cache->policy;
   uint32_t shards = cache->shard_mask + 1;
-  lrd_amount limits = lrd_budget_limits(&cache->budget);
-  if (policy->create && !policy->create(&cache->shared, limits, shards)) return false;
+  if (policy->create && !policy->create(&cache->shared, shards)) return false;
   cache->shards = lrd_alloc_zeroed(shards * sizeof *cache->shards, _Alignof(lrd_shard));
   if (!cache->shards) return false;
   bool opened = true;

@@ -35,8 +35,7 @@ lrd_local *lrd_local_create(lrd_local_options options) LRD_UNCHECKED_LOCKS {
   local->counts_to = policy->hits_most == LRD_HITS_BATCHED ? LRD_LOCAL_TELLS : policy->hits_most;
   LRD_STORE(&cache->budget.count_limit, options.count_limit);
   LRD_STORE(&cache->budget.cost_limit, options.cost_limit);
-  lrd_amount limits = lrd_budget_limits(&cache->budget);
-  if (policy->create && !policy->create(&cache->shared, limits, 0)) {
+  if (policy->create && !policy->create(&cache->shared, 0)) {
     lrd_free(local, sizeof *local, _Alignof(lrd_local));
     return NULL;
   }
@@ -53,7 +52,7 @@ lrd_local *lrd_local_create(lrd_local_options options) LRD_UNCHECKED_LOCKS {
   shard->local = true;
   pool->extra = extra;
   lrd_growth_leave_locked(shard); // sets what lookups start from
-  lrd_growth_resize_locked(shard, limits);
+  lrd_growth_resize_locked(shard, lrd_budget_limits(&cache->budget));
   static const _Atomic(uint32_t) nothing = 0;
   cache->listens = policy->listens ? policy->listens(cache->shared) : &nothing;
   lrd_local_slots_open(&local->slots);
@@ -106,9 +105,8 @@ void lrd_local_set_limits(lrd_local *local, uint64_t count_limit,
   lrd_cache *cache = &local->cache;
   LRD_STORE(&cache->budget.count_limit, count_limit);
   LRD_STORE(&cache->budget.cost_limit, cost_limit);
-  lrd_amount limits = lrd_budget_limits(&cache->budget);
-  if (cache->policy->adjust) cache->policy->adjust(cache->shared, limits, 1);
-  lrd_growth_resize_locked(&local->shard, limits);
+  if (cache->policy->adjust) cache->policy->adjust(cache->shared);
+  lrd_growth_resize_locked(&local->shard, lrd_budget_limits(&cache->budget));
   lrd_local_follow(local);
 }
 

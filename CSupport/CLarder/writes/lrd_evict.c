@@ -68,5 +68,5 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uin
 }
 
 void lrd_evict_adjust(lrd_cache *cache) {
-  cache->policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), cache->shard_mask + 1);
+  cache->policy->adjust(cache->shared);
 }

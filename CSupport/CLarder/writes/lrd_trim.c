@@ -57,9 +57,8 @@ bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint6
 /// earlier limit is left afterwards. If several threads set limits, the last one to lock a shard
 /// reads the last limits.
 static void limits_changed(lrd_cache *cache) {
-  const lrd_policy *policy = cache->policy;
   uint32_t shards = lrd_cache_shards(cache);
-  if (policy->adjust) policy->adjust(cache->shared, lrd_budget_limits(&cache->budget), shards);
+  if (cache->policy->adjust) cache->policy->adjust(cache->shared);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_shard_enter(cache, NULL, shard);
     lrd_growth_resize_locked(shard, lrd_budget_share(&cache->budget, shards));

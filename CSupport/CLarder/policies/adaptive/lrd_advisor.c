@@ -225,7 +225,8 @@ size_t lrd_advisor_bytes(void *shared) {
   return sizeof *advisor + (shadows ? shadows_bytes(lrd_advisor_shadow(built)) : 0);
 }
 
-void lrd_advisor_adjust(lrd_advisor *advisor) {
+void lrd_advisor_adjust(void *shared) {
+  lrd_advisor *advisor = shared;
   if (!lrd_advisor_waits(advisor)) return;
   // While the lock is held, shadows made here could not be put in place. In a child of fork() it
   // may be held for ever; see the header.

@@ -153,7 +153,7 @@ static inline bool lrd_advisor_waits(lrd_advisor *advisor) {
 /// Makes the shadows that were asked for, in place of the former ones. If memory is missing there
 /// are none. The current expert stays, unless the cache is twice as large as it was for the former
 /// shadows or larger, or half as large or smaller. Then the first expert is followed in any case.
-void lrd_advisor_adjust(lrd_advisor *advisor);
+void lrd_advisor_adjust(void *advisor);
 
 static inline uint32_t lrd_advisor_current(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->current);

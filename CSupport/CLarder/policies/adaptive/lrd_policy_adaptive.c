@@ -197,16 +197,9 @@ static const _Atomic(uint32_t) *adaptive_listens(void *shared) {
   return &advisor->threshold;
 }
 
-static bool adaptive_create(void **shared, lrd_amount limits, uint32_t shards) {
-  (void)limits;
+static bool adaptive_create(void **shared, uint32_t shards) {
   *shared = lrd_advisor_create(shards);
   return *shared;
-}
-
-static void adaptive_adjust(void *shared, lrd_amount limits, uint32_t shards) {
-  (void)limits;
-  (void)shards;
-  lrd_advisor_adjust(shared);
 }
 
 static void adaptive_check(const lrd_order *order, lrd_pool *pool) {
@@ -222,7 +215,7 @@ const lrd_policy lrd_policy_adaptive = {
     .create = adaptive_create,
     .destroy = lrd_advisor_destroy,
     .shared_bytes = lrd_advisor_bytes,
-    .adjust = adaptive_adjust,
+    .adjust = lrd_advisor_adjust,
     .open = lrd_adaptive_open,
     .resize = lrd_adaptive_resize,
     .listens = adaptive_listens,
