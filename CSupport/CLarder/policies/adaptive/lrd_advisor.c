@@ -195,7 +195,7 @@ static void release(lrd_advisor *advisor) LRD_RELEASE(advisor->lock) LRD_UNCHECK
   if (!advisor->alone) lrd_lock_release(&advisor->lock);
 }
 
-void lrd_advisor_advance_slow(lrd_advisor *advisor, lrd_probe *probe, uint32_t most) {
+void lrd_advisor_advance(lrd_advisor *advisor, lrd_probe *probe, uint32_t most) {
   if (!try_lock(advisor)) return;
   if (advisor->shadows) {
     advance_locked(advisor, probe, most);

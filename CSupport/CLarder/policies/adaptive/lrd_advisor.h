@@ -181,13 +181,8 @@ static inline uint32_t lrd_advisor_threshold(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->threshold);
 }
 
-/// lrd_advisor_advance() for a probe that has not been through all shadows.
-void lrd_advisor_advance_slow(lrd_advisor *advisor, lrd_probe *probe, uint32_t most);
-
-/// Takes a probe through up to `most` more shadows, and decides when it is time. Does nothing while
-/// another thread has the advisor's lock.
-static inline void lrd_advisor_advance(lrd_advisor *advisor, lrd_probe *probe, uint32_t most) {
-  if (LRD_UNLIKELY(probe->next != LRD_EXPERTS)) lrd_advisor_advance_slow(advisor, probe, most);
-}
+/// Takes a probe that has not been through all shadows through up to `most` more, and decides when
+/// it is time. Does nothing while another thread has the advisor's lock.
+void lrd_advisor_advance(lrd_advisor *advisor, lrd_probe *probe, uint32_t most);
 
 #pragma clang assume_nonnull end
