@@ -13,7 +13,8 @@ static lrd_probe *probe_at(lrd_adaptive *state, uint32_t index) {
   return &state->probes[(state->first_probe + index) % LRD_PROBES];
 }
 
-/// Takes the oldest probe through up to `most` shadows. Returns how many that were.
+/// Takes the oldest probe through up to `most` shadows. Returns how many that were: none while the
+/// advisor is busy. Where there are no shadows it has been through all, which may be more.
 static uint32_t advance(lrd_order *order, uint32_t most) {
   lrd_adaptive *state = order->state;
   lrd_probe *oldest = probe_at(state, 0);
@@ -96,8 +97,11 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
   if (state->full_for) state->full_for--;
   if (threshold) poll(order, slots);
   uint32_t due = 1 + (state->probe_count + 1) / 2, left = state->rest < due ? state->rest : due;
-  for (uint32_t asked = 1; asked && left && state->probe_count; left -= asked) {
-    asked = advance(order, left);
+  while (left && state->probe_count) {
+    uint32_t asked = advance(order, left);
+    if (!asked) return;
+    // Without shadows that took no time, and all that wait go on.
+    if (asked <= left) left -= asked;
   }
 }
 
