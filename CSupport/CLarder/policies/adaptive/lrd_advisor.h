@@ -68,7 +68,7 @@
  * THREADS. Shards call lrd_advisor_advance() under their own lock. It only tries `lock`. While
  * another shard has it, the probes wait. One that finds no room then is dropped as a whole, so all
  * shadows see the same. `lock` is held for at most seven requests to
- * shadows, of at most LRD_VICTIM_STEPS steps each. lrd_advisor_adjust() runs without any lock. It
+ * shadows, of at most LRD_EXPERT_STEPS steps each. lrd_advisor_adjust() runs without any lock. It
  * allocates and frees outside `lock`, and only tries `lock` as well. fork() takes the locks of all
  * shards, so the child finds `lock` free, unless an adjustment holds it in its few instructions.
  * Then the child's cache keeps its expert and does without shadows.

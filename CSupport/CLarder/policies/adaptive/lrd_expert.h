@@ -95,6 +95,9 @@ static inline uint32_t lrd_credit(uint32_t hits) {
 /// The most entries that move from the younger to the older half in one insertion.
 enum { LRD_AGEING_MOST = 4 };
 
+/// The most entries that one eviction looks at.
+enum { LRD_EXPERT_STEPS = 60 };
+
 /// The target of the small queue, for this capacity.
 static inline uint64_t lrd_expert_small(const lrd_expert *expert, uint64_t capacity) {
   if (expert->clock) return 0;

@@ -141,7 +141,8 @@ LRD_INLINE bool spare(lrd_order *order, int number, lrd_slots slots, lrd_entry *
 LRD_INLINE uint32_t choose(lrd_order *order, lrd_slots slots, lrd_entry **victim) {
   const lrd_adaptive *state = order->state;
   if (LRD_UNLIKELY(state->settles)) lrd_adaptive_settle(order, slots);
-  for (int left = LRD_VICTIM_STEPS - LRD_AGEING_MOST;; left--) {
+  _Static_assert(LRD_AGEING_MOST + LRD_EXPERT_STEPS == LRD_VICTIM_STEPS, "with those that settle");
+  for (int left = LRD_EXPERT_STEPS;; left--) {
     uint32_t id = lrd_parted_tail(order), main = order->queue[MAIN].list.tail;
     bool small = id != LRD_NIL && (lrd_adaptive_small_is_full(order) || main == LRD_NIL);
     if (!small) id = main;

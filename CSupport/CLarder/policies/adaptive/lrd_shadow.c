@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_shadow.h"
 
-#include "lrd_policy.h"
-
 #include <string.h>
 
 struct lrd_shadow_node {
@@ -122,7 +120,7 @@ static void evict(lrd_shadow *shadow) {
       drop_gone(shadow, &shadow->young)) {
     return;
   }
-  for (int steps = LRD_VICTIM_STEPS;; steps--) {
+  for (int steps = LRD_EXPERT_STEPS;; steps--) {
     uint32_t small = shadow->old.count + shadow->young.count;
     if (small && (small >= shadow->small_target || !shadow->main.count)) {
       bool young = !shadow->old.count;
