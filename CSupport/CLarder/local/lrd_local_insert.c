@@ -8,10 +8,6 @@
 
 #include <string.h>
 
-/// As in lrd_insertion.c: an old entry that is a victim itself stands in the order as if new after
-/// so many evictions.
-enum { evictions_per_round = 32 };
-
 /// What stands in the way of an entry of this cost that takes the place of `old`.
 LRD_INLINE lrd_shortage shortage_of(lrd_local *local, const lrd_entry *_Nullable old,
                                     uint64_t cost) {
@@ -115,7 +111,7 @@ static bool make_room(lrd_local *local, lrd_entry *_Nullable old, uint64_t hash,
   lrd_shard *shard = &local->shard;
   lrd_shortage shortage;
   for (int evicted = 0; (shortage = shortage_of(local, old, cost)) != LRD_ROOM; evicted++) {
-    if (evicted == evictions_per_round) {
+    if (evicted == LRD_EVICTIONS_PER_LOCK) {
       if (old && old->state == LRD_ENTRY_DISPLACED) lrd_shard_restore_locked(shard, old);
       if (!lrd_shard_is_at_ease_locked(shard) && !prepare(local, hash)) return false;
       evicted = 0;

@@ -14,6 +14,10 @@
 
 #define LRD_PASSED_OVER_MOST 16
 
+/// The most entries that are evicted under one lock. After so many an insertion begins anew, and an
+/// old entry that is a victim itself stands in the order as if new: so in a local cache, too.
+enum { LRD_EVICTIONS_PER_LOCK = 32 };
+
 /// Takes the entry to evict next out of the order; returns its slot id, LRD_NIL when there is none.
 LRD_INLINE uint32_t lrd_evict_take_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   const lrd_policy *policy = shard->policy;

@@ -23,7 +23,7 @@
 
 /// An insertion adds one entry, and removes up to two that have expired. So these dwindle even
 /// where no background thread runs. If it removed more, all writers would wait longer for the lock.
-enum { evictions_per_lock = 32, expirations_per_insertion = 2, seeks_per_insertion = 16 };
+enum { expirations_per_insertion = 2, seeks_per_insertion = 16 };
 
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
   lrd_shard_leave(cache, shard);
@@ -213,7 +213,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost,
                                          lrd_entry_cost(entry))) != LRD_ROOM) {
     // Leaves half the range for the next cost, so that the sum cannot overflow.
-    bool many = unlinked.count == evictions_per_lock || freed_cost > INT64_MAX;
+    bool many = unlinked.count == LRD_EVICTIONS_PER_LOCK || freed_cost > INT64_MAX;
     if (many || !take_out_locked(cache, shard, insertion, old, shortage, &unlinked)) {
       bool exhausted = !many && !insertion->seeks;
       return end_round(cache, lane, shard, insertion, old, &unlinked, shortage, exhausted);

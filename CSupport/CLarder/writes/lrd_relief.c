@@ -10,7 +10,6 @@
 #include "lrd_sweep.h"
 
 enum {
-  evictions_per_lock = 32,
   looks_per_lock = 128, // at entries, passed over or not
   gathered_most = 8192, // evicted, before they are destroyed
   gathered_part = 64,   // of the cache
@@ -70,7 +69,7 @@ static void expire_locked(lrd_cache *cache, lrd_shard *shard, yield *yield)
     LRD_REQUIRES(shard->lock) {
   if (!shard->timer) return;
   lrd_timer_look(shard->timer);
-  lrd_expire_any_locked(shard, evictions_per_lock, NULL, false, &yield->expired);
+  lrd_expire_any_locked(shard, LRD_EVICTIONS_PER_LOCK, NULL, false, &yield->expired);
   lrd_budget_release_chain(&cache->budget, &cache->pool, &yield->expired);
 }
 
@@ -176,7 +175,7 @@ static void run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, gathered *
     return;
   }
   // Several shards take turns, so that they stay alike.
-  uint64_t at_once = cache->shard_mask ? 4 : evictions_per_lock;
+  uint64_t at_once = cache->shard_mask ? 4 : LRD_EVICTIONS_PER_LOCK;
   // One bit for each shard. `barren`: nothing found in it had expired. No shard gives what lives
   // before all are barren. `tired`: it gave nothing, and is not asked before all are tired. A new
   // round then begins; if the last one passed over nothing, or `passes` is used up, this one passes

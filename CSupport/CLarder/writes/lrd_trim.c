@@ -5,9 +5,6 @@
 #include "lrd_expire.h"
 #include "lrd_growth.h"
 
-/// Entries evicted under one lock at most.
-enum { evictions_per_lock = 32 };
-
 /// Evicts up to `wanted` entries of one shard while the cache exceeds its limits or the bounds.
 static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_amount bounds,
                               uint64_t wanted, lrd_chain *victims) LRD_REQUIRES(shard->lock) {
@@ -33,7 +30,7 @@ bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint6
     uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
     lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
     // Several shards take turns. A single one evicts many, in its own order.
-    uint64_t wanted = cache->shard_mask ? 1 : evictions_per_lock;
+    uint64_t wanted = cache->shard_mask ? 1 : LRD_EVICTIONS_PER_LOCK;
     if (wanted > *allowance) wanted = *allowance;
     lrd_chain victims = {0};
     lrd_shard_enter(cache, lane, shard);
