@@ -125,18 +125,12 @@ void lrd_local_settle(lrd_local *local) LRD_UNCHECKED_LOCKS {
   lrd_local_follow(local);
 }
 
-static lrd_entry *entry_or_null(lrd_local *local, uint32_t id) {
-  return id == LRD_NIL ? NULL : lrd_pool_entry(&local->cache.pool, id);
+lrd_entry *lrd_local_first(lrd_local *local) LRD_UNCHECKED_LOCKS {
+  return lrd_order_first_locked(&local->cache, &local->shard, true);
 }
 
-lrd_entry *lrd_local_first(lrd_local *local) {
-  const lrd_policy *policy = local->cache.policy;
-  return entry_or_null(local, policy->hottest(&local->shard.order, &local->cache.pool));
-}
-
-lrd_entry *lrd_local_next(lrd_local *local, lrd_entry *entry) {
-  const lrd_policy *policy = local->cache.policy;
-  return entry_or_null(local, policy->colder(&local->shard.order, &local->cache.pool, entry));
+lrd_entry *lrd_local_next(lrd_local *local, lrd_entry *entry) LRD_UNCHECKED_LOCKS {
+  return lrd_order_next_locked(&local->cache, &local->shard, entry, true);
 }
 
 lrd_statistics lrd_local_statistics(lrd_local *local) LRD_UNCHECKED_LOCKS {
