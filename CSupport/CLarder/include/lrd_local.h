@@ -71,6 +71,9 @@ static inline void lrd_local_follow(lrd_local *local) LRD_UNCHECKED_LOCKS {
   local->default_cost = lrd_cache_cost_limit(&local->cache) != 0;
 }
 
+/// The same where the shard may have left tables: frees those, since nobody reads them.
+void lrd_local_follow_tables(lrd_local *local);
+
 static inline lrd_shard *lrd_local_shard(lrd_local *local) {
   return &local->shard;
 }

@@ -10,9 +10,11 @@ lrd_bucket lrd_local_closed = {.link = LRD_LINK_MOVED};
 /// Buckets that a shrinking table moves between two looks at its memory.
 enum { buckets_at_once = 128 };
 
-static void free_tables(lrd_shard *shard) LRD_UNCHECKED_LOCKS {
-  lrd_table_destroy_all(shard->limbo.tables);
-  shard->limbo.tables = NULL;
+void lrd_local_follow_tables(lrd_local *local) LRD_UNCHECKED_LOCKS {
+  lrd_limbo *limbo = &local->shard.limbo;
+  lrd_table_destroy_all(limbo->tables);
+  limbo->tables = NULL;
+  lrd_local_follow(local);
 }
 
 /// Frees all but the slots.
@@ -76,8 +78,7 @@ void lrd_local_remove_all(lrd_local *local, lrd_chain *removed) LRD_UNCHECKED_LO
   lrd_order order;
   lrd_growth_leave_locked(&local->shard);
   lrd_shard_empty_locked(&local->shard, &order);
-  free_tables(&local->shard);
-  lrd_local_follow(local);
+  lrd_local_follow_tables(local);
   lrd_order_dissolve(&order, local->cache.policy, &local->cache.pool, LRD_REMOVED_BY_CALL, removed);
 }
 
@@ -121,8 +122,7 @@ void lrd_local_settle(lrd_local *local) LRD_UNCHECKED_LOCKS {
     if (!moved && !lrd_supply_fetch(&supply, shard->references)) break;
   }
   lrd_supply_drop(&supply);
-  free_tables(shard);
-  lrd_local_follow(local);
+  lrd_local_follow_tables(local);
 }
 
 lrd_entry *lrd_local_first(lrd_local *local) LRD_UNCHECKED_LOCKS {

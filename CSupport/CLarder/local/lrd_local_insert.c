@@ -99,9 +99,7 @@ static LRD_COLD bool prepare(lrd_local *local, uint64_t hash) LRD_UNCHECKED_LOCK
     supply.declined = true;
   }
   lrd_supply_drop(&supply);
-  lrd_table_destroy_all(shard->limbo.tables);
-  shard->limbo.tables = NULL;
-  lrd_local_follow(local);
+  lrd_local_follow_tables(local);
   return prepared;
 }
 
