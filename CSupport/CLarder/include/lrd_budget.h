@@ -27,14 +27,6 @@ typedef struct lrd_budget {
 /// The limit that stands in the way of a reservation.
 typedef enum lrd_shortage { LRD_ROOM, LRD_COUNT_SHORT, LRD_COST_SHORT } lrd_shortage;
 
-static inline void lrd_budget_add_cost(lrd_budget *budget, uint64_t cost) {
-  if (!cost) return;
-  uint64_t before = atomic_fetch_add_explicit(&budget->cost, cost, memory_order_relaxed);
-  if (LRD_UNLIKELY(before + cost < before)) {
-    atomic_fetch_add_explicit(&budget->cost_carry, 1, memory_order_relaxed);
-  }
-}
-
 static inline void lrd_budget_subtract_cost(lrd_budget *budget, uint64_t cost) {
   if (!cost) return;
   uint64_t before = atomic_fetch_sub_explicit(&budget->cost, cost, memory_order_relaxed);

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_budget.h"
 
+static void add_cost(lrd_budget *budget, uint64_t cost) {
+  if (!cost) return;
+  uint64_t before = atomic_fetch_add_explicit(&budget->cost, cost, memory_order_relaxed);
+  if (LRD_UNLIKELY(before + cost < before)) {
+    atomic_fetch_add_explicit(&budget->cost_carry, 1, memory_order_relaxed);
+  }
+}
+
 /// Adds `cost - freed_cost` when the sum stays within the limit.
 static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost) {
   uint64_t limit = LRD_LOAD(&budget->cost_limit), more = cost - freed_cost;
@@ -9,7 +17,7 @@ static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost
     return true;
   }
   if (!limit) {
-    lrd_budget_add_cost(budget, more);
+    add_cost(budget, more);
     return true;
   }
   uint64_t used = LRD_LOAD(&budget->cost);
