@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_garbage.h — the entries that one change has removed, until they are destroyed.
  *
- * Evictions by the short way of an insertion, which keeps no garbage:
- *   under the lock     lrd_garbage_is_quiet_locked(), evict, lrd_garbage_exchange_locked()
- *   then               the caller destroys what is free, and calls lrd_garbage_end()
+ * The short way of an insertion, which keeps none (lrd_shortway.c):
+ *   under the lock     evicts one entry, and takes one that is free for it
+ *   then               the caller destroys that, and calls lrd_garbage_end()
  * All other changes:
  *   under the lock     lrd_garbage_add_locked()   to the observer, to the limbo, or free at once
  *   observed caches    the caller shows `removed`, then calls lrd_garbage_retire()
@@ -76,40 +76,8 @@ static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_sh
   return lrd_limbo_bound(shard->count, lrd_cache_cost_limit(cache));
 }
 
-/// True when lrd_garbage_exchange_locked() may retire an entry: nobody observes, the limbo is due
-/// for nothing, no entry has a cost, and this thread may destroy what is free. `used`:
-/// lrd_limbo_waits_locked().
-LRD_INLINE bool lrd_garbage_is_quiet_locked(lrd_cache *cache, lrd_lane *_Nullable lane,
-                                            lrd_shard *shard, bool used) LRD_REQUIRES(shard->lock) {
-  // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
-  if (!lane || lane->destroying || lane->thread->top != lane->thread->hazards) return false;
-  if (cache->observed || shard->cost) return false;
-  // A thread that is alone now empties a limbo from a time with more threads.
-  return !used ||
-         (!lrd_thread_is_solitary() &&
-          lrd_limbo_is_quiet_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard)));
-}
-
-/// Retires an entry that was detached since lrd_garbage_is_quiet_locked(), and takes one out of the
-/// limbo for it: `free` becomes an entry to destroy, if there is one. The caller does so and then
-/// calls lrd_garbage_end(). True when some stay behind and a visit must be asked for.
-LRD_INLINE bool lrd_garbage_exchange_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
-                                            bool used, lrd_entry *removed,
-                                            lrd_entry *_Nullable *_Nonnull free)
-    LRD_REQUIRES(shard->lock) {
-  if (!used && lrd_thread_is_solitary()) {
-    *free = removed;
-    lane->destroying++;
-    return false;
-  }
-  lrd_chain_add_costing(&shard->limbo.fresh, removed, 0);
-  *free = lrd_limbo_take_locked(&shard->limbo, &cache->pool, &cache->entry_references);
-  lane->destroying += *free != NULL;
-  return true;
-}
-
-/// Ends the destruction of an entry that lrd_garbage_exchange_locked() has freed. False when inner
-/// calls have left some: the loop goes on with lrd_garbage_next() and a garbage that `destroys`.
+/// Ends the destruction of an entry that lrd_shortway_try() has freed. False when inner calls have
+/// left some: the loop goes on with lrd_garbage_next() and a garbage that `destroys`.
 static inline bool lrd_garbage_end(lrd_lane *lane) {
   if (LRD_UNLIKELY(lane->deferred)) return false;
   lane->destroying--;
