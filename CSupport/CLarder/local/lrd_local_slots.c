@@ -2,13 +2,13 @@
 #include "lrd_local_slots.h"
 
 static const size_t smallest_page = 4096;
-enum { slots_least = 8, pair = 2 };
+enum { slots_least = 8, slots_of_pair = 2 };
 
 /// The bytes of a page by its number.
 static size_t page_bytes(const lrd_pool *pool, uint32_t number) {
   size_t bytes = smallest_page, most = LRD_PAGE_BYTES_MOST;
   while (bytes < slots_least * pool->stride && bytes < most) bytes *= 2;
-  while (bytes < pair * pool->stride) bytes *= 2;
+  while (bytes < slots_of_pair * pool->stride) bytes *= 2;
   if (most < bytes) most = bytes;
   for (; number > 1 && bytes < most; number--) bytes *= 2;
   return bytes;
@@ -70,7 +70,7 @@ lrd_entry *lrd_local_slots_take_slow(lrd_local_slots *slots, lrd_pool *pool, uin
   if (slots->free[pair]) {
     entry = lrd_local_slots_pop(&slots->free[pair]);
   } else {
-    if (slots->end - slots->fresh_id < (pair ? 2 : 1)) {
+    if (slots->end - slots->fresh_id < (pair ? slots_of_pair : 1)) {
       give_fresh(slots, pool);
       if (!add_page(slots, pool)) return NULL;
     }
