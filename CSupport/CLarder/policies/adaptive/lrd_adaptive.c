@@ -21,7 +21,7 @@ static void turn_to(lrd_order *order, uint32_t number) {
   lrd_amount share = order->share;
   state->advised = number;
   state->expert = expert;
-  bool small = order->queue[OLD].size.count || order->queue[YOUNG].size.count;
+  bool small = order->queue[LRD_OLD].size.count || order->queue[LRD_YOUNG].size.count;
   bool asked = lrd_advisor_threshold(order->shared) || lrd_advisor_waits(order->shared);
   state->plain = !bounded && !small && !asked && !state->threshold && !state->probe_count &&
                  !state->ghosts.buckets;
@@ -38,7 +38,7 @@ void lrd_adaptive_follow(lrd_order *order) {
 
 void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
-  const lrd_queue *old = &order->queue[OLD], *young = &order->queue[YOUNG];
+  const lrd_queue *old = &order->queue[LRD_OLD], *young = &order->queue[LRD_YOUNG];
   for (int i = 0; i < LRD_AGEING_MOST && old->size.count; i++) {
     uint32_t id = lrd_parted_tail(order);
     lrd_entry *entry = lrd_slots_entry(slots, id);
@@ -49,7 +49,7 @@ void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
       return;
     }
     order->steps++;
-    lrd_parted_promote(order, OLD, slots, entry, id);
+    lrd_parted_promote(order, LRD_OLD, slots, entry, id);
   }
   // Under CLOCK no small queue is small enough.
   if (!old->size.count && !young->size.count) state->settles = false;

@@ -56,7 +56,7 @@ void lrd_adaptive_follow(lrd_order *order);
 /// True when the small queue has its share.
 static inline bool lrd_adaptive_small_is_full(const lrd_order *order) {
   const lrd_adaptive *state = order->state;
-  lrd_amount old = order->queue[OLD].size, young = order->queue[YOUNG].size;
+  lrd_amount old = order->queue[LRD_OLD].size, young = order->queue[LRD_YOUNG].size;
   return old.count + young.count >= state->small.count ||
          old.cost + young.cost >= state->small.cost;
 }

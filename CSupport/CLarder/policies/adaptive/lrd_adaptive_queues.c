@@ -17,19 +17,19 @@ uint32_t lrd_parted_drain(lrd_order *order, lrd_pool *pool) {
 uint32_t lrd_parted_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   (void)pool;
   if (entry->next != LRD_NIL) return entry->next;
-  return entry->queue == MAIN ? order->queue[OLD].list.head : LRD_NIL;
+  return entry->queue == LRD_MAIN ? order->queue[LRD_OLD].list.head : LRD_NIL;
 }
 
 void lrd_parted_check(const lrd_order *order, lrd_pool *pool) {
   bool young = true;
   uint32_t before = LRD_NIL, oldest = LRD_NIL;
   lrd_amount size[2] = {{0, 0}, {0, 0}};
-  const lrd_list *list = &order->queue[OLD].list;
+  const lrd_list *list = &order->queue[LRD_OLD].list;
   for (uint32_t id = list->head; id != LRD_NIL;) {
     const lrd_entry *entry = lrd_pool_entry(pool, id);
-    LRD_CHECK(entry->queue == OLD || (entry->queue == YOUNG && young));
+    LRD_CHECK(entry->queue == LRD_OLD || (entry->queue == LRD_YOUNG && young));
     LRD_CHECK(entry->prev == before);
-    young = entry->queue == YOUNG;
+    young = entry->queue == LRD_YOUNG;
     if (young) oldest = id;
     size[entry->queue].count++;
     size[entry->queue].cost += lrd_entry_cost(entry);
@@ -39,10 +39,11 @@ void lrd_parted_check(const lrd_order *order, lrd_pool *pool) {
   }
   LRD_CHECK(list->tail == before);
   LRD_CHECK(order->hand == oldest);
-  LRD_CHECK(order->queue[YOUNG].list.head == LRD_NIL && order->queue[YOUNG].list.tail == LRD_NIL);
-  for (int i = OLD; i <= YOUNG; i++) {
+  LRD_CHECK(order->queue[LRD_YOUNG].list.head == LRD_NIL &&
+            order->queue[LRD_YOUNG].list.tail == LRD_NIL);
+  for (int i = LRD_OLD; i <= LRD_YOUNG; i++) {
     LRD_CHECK(size[i].count == order->queue[i].size.count);
     LRD_CHECK(size[i].cost == order->queue[i].size.cost);
   }
-  lrd_order_check_queue(order, MAIN, pool);
+  lrd_order_check_queue(order, LRD_MAIN, pool);
 }

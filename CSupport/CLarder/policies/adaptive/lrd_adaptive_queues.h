@@ -2,14 +2,14 @@
 /* lrd_adaptive_queues.h — the queues of the adaptive policy: a small one of two halves, and the
  * main one.
  *
- *   queue[OLD].list     coldest ⇄ … ⇄ │ hand ⇄ … ⇄ hottest
- *                       └─── old ───┘   └── young ──┘
- *   queue[MAIN].list    coldest ⇄ … ⇄ hottest
+ *   queue[LRD_OLD].list     coldest ⇄ … ⇄ │ hand ⇄ … ⇄ hottest
+ *                           └─── old ───┘   └── young ──┘
+ *   queue[LRD_MAIN].list    coldest ⇄ … ⇄ hottest
  *
  * The halves share a list. An entry that ages therefore stays where it is, and the hand moves on:
  * nothing is written but the entry itself. `hand` is the oldest young entry, LRD_NIL when there is
- * none. `queue` of an entry names its half, and queue[OLD].size and queue[YOUNG].size are the sizes
- * of the halves. The list of queue[YOUNG] stays empty, so most walks over plain queues
+ * none. `queue` of an entry names its half; the halves have the sizes of queue[LRD_OLD] and
+ * queue[LRD_YOUNG]. The list of queue[LRD_YOUNG] stays empty, so most walks over plain queues
  * (lrd_order.h) are right for these as well.
  *
  * Guard: the shard's lock. */
@@ -20,22 +20,22 @@
 #pragma clang assume_nonnull begin
 
 /// Where an entry is. The even numbers have lists.
-enum { OLD, YOUNG, MAIN };
+enum { LRD_OLD, LRD_YOUNG, LRD_MAIN };
 
 /// The list that has the entries of a queue.
 LRD_INLINE lrd_list *lrd_parted_list(lrd_order *order, unsigned number) {
-  return &order->queue[number & MAIN].list;
+  return &order->queue[number & LRD_MAIN].list;
 }
 
 /// The coldest entry of the small queue. It is young if no entry is old.
 LRD_INLINE uint32_t lrd_parted_tail(const lrd_order *order) {
-  return order->queue[OLD].list.tail;
+  return order->queue[LRD_OLD].list.tail;
 }
 
 /// Links the entry in slot `id` at the hot end of the small queue.
 LRD_INLINE void lrd_parted_add_young(lrd_order *order, lrd_slots slots, lrd_entry *entry,
                                      uint32_t id) {
-  lrd_order_add_to(order, lrd_parted_list(order, YOUNG), YOUNG, slots, entry, id);
+  lrd_order_add_to(order, lrd_parted_list(order, LRD_YOUNG), LRD_YOUNG, slots, entry, id);
   if (order->hand == LRD_NIL) order->hand = id;
 }
 
@@ -52,7 +52,7 @@ LRD_INLINE uint32_t lrd_parted_remove(lrd_order *order, lrd_slots slots, lrd_ent
 }
 
 /// Takes the coldest entry of the small or the main queue, in slot `id`, out. `number`: its queue,
-/// or OLD for either half.
+/// or LRD_OLD for either half.
 LRD_INLINE void lrd_parted_remove_coldest(lrd_order *order, unsigned number, lrd_slots slots,
                                           lrd_entry *entry, uint32_t id) {
   lrd_amount_subtract(&order->queue[entry->queue].size, entry);
@@ -64,14 +64,14 @@ LRD_INLINE void lrd_parted_remove_coldest(lrd_order *order, unsigned number, lrd
 LRD_INLINE void lrd_parted_promote(lrd_order *order, unsigned number, lrd_slots slots,
                                    lrd_entry *entry, uint32_t id) {
   lrd_parted_remove_coldest(order, number, slots, entry, id);
-  lrd_order_add_to(order, lrd_parted_list(order, MAIN), MAIN, slots, entry, id);
+  lrd_order_add_to(order, lrd_parted_list(order, LRD_MAIN), LRD_MAIN, slots, entry, id);
 }
 
 /// Makes the oldest young entry, which is at the hand, an old one.
 LRD_INLINE void lrd_parted_age(lrd_order *order, lrd_entry *entry) {
-  lrd_amount_subtract(&order->queue[YOUNG].size, entry);
-  lrd_amount_add(&order->queue[OLD].size, entry);
-  entry->queue = OLD;
+  lrd_amount_subtract(&order->queue[LRD_YOUNG].size, entry);
+  lrd_amount_add(&order->queue[LRD_OLD].size, entry);
+  entry->queue = LRD_OLD;
   order->hand = entry->prev;
 }
 

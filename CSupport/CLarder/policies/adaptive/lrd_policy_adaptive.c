@@ -32,7 +32,7 @@ enum { cost_gap = 16 };
 static void age(lrd_order *order, lrd_slots slots) {
   const lrd_adaptive *state = order->state;
   for (int i = 0; i < LRD_AGEING_MOST; i++) {
-    if (!lrd_queue_exceeds(&order->queue[YOUNG], state->young)) return;
+    if (!lrd_queue_exceeds(&order->queue[LRD_YOUNG], state->young)) return;
     uint32_t id = order->hand;
     lrd_entry *entry = lrd_slots_entry(slots, id);
     uint32_t hits = lrd_entry_bits(entry);
@@ -70,7 +70,7 @@ static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool 
   if (LRD_UNLIKELY(!state->rest--)) lrd_adaptive_upkeep(order, slots);
   uint64_t hash48 = lrd_entry_hash48_locked(entry);
   if (is_for_main(order, hash48)) {
-    lrd_order_add(order, MAIN, slots, entry, id);
+    lrd_order_add(order, LRD_MAIN, slots, entry, id);
   } else {
     lrd_parted_add_young(order, slots, entry, id);
   }
@@ -84,7 +84,7 @@ static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool 
 /// Notes that an entry is being evicted.
 LRD_INLINE void note_eviction(lrd_adaptive *state, const lrd_entry *entry, uint64_t hash48) {
   state->full_for = full_after_eviction;
-  if (entry->queue != MAIN) lrd_ghosts_add(&state->ghosts, hash48, 1);
+  if (entry->queue != LRD_MAIN) lrd_ghosts_add(&state->ghosts, hash48, 1);
 }
 
 static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
@@ -92,7 +92,7 @@ static void adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, 
   if (!state->plain) {
     insert_bounded(order, pool, entry, id);
   } else {
-    lrd_order_add(order, MAIN, lrd_pool_slots(pool), entry, id);
+    lrd_order_add(order, LRD_MAIN, lrd_pool_slots(pool), entry, id);
   }
 }
 
@@ -129,8 +129,9 @@ LRD_INLINE bool spare(lrd_order *order, int number, lrd_slots slots, lrd_entry *
   // Most victims were not hit, and nobody hears of them.
   if (!hits) return false;
   if (order->ahead) lrd_order_prefetch(slots, entry, LRD_AHEAD);
-  bool stays = !last && (number == MAIN || lrd_expert_promotes(entry->queue == YOUNG, hits));
-  bool rounds = stays && number == MAIN;
+  bool stays =
+      !last && (number == LRD_MAIN || lrd_expert_promotes(entry->queue == LRD_YOUNG, hits));
+  bool rounds = stays && number == LRD_MAIN;
   uint32_t kept = rounds ? lrd_expert_round(state->expert, lrd_credit(hits)) : 0;
   lrd_adaptive_leave(order, entry, id, hits, kept);
   if (stays) lrd_parted_promote(order, number, slots, entry, id);
@@ -143,15 +144,15 @@ LRD_INLINE uint32_t choose(lrd_order *order, lrd_slots slots, lrd_entry **victim
   if (LRD_UNLIKELY(state->settles)) lrd_adaptive_settle(order, slots);
   _Static_assert(LRD_AGEING_MOST + LRD_EXPERT_STEPS == LRD_VICTIM_STEPS, "with those that settle");
   for (int left = LRD_EXPERT_STEPS;; left--) {
-    uint32_t id = lrd_parted_tail(order), main = order->queue[MAIN].list.tail;
+    uint32_t id = lrd_parted_tail(order), main = order->queue[LRD_MAIN].list.tail;
     bool small = id != LRD_NIL && (lrd_adaptive_small_is_full(order) || main == LRD_NIL);
     if (!small) id = main;
     if (id == LRD_NIL) return LRD_NIL;
     lrd_entry *entry = *victim = lrd_slots_entry(slots, id);
     order->steps++;
     // Written twice, so that the compiler knows the queue in each.
-    bool spared = small ? spare(order, OLD, slots, entry, id, left == 1)
-                        : spare(order, MAIN, slots, entry, id, left == 1);
+    bool spared = small ? spare(order, LRD_OLD, slots, entry, id, left == 1)
+                        : spare(order, LRD_MAIN, slots, entry, id, left == 1);
     if (!spared) return id;
   }
 }
@@ -180,14 +181,14 @@ static uint32_t adaptive_take(lrd_order *order, lrd_pool *pool) {
 /// it to the other part.
 static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_adaptive *state = order->state;
-  uint64_t main = order->queue[MAIN].size.cost;
-  bool costly = entry->queue == MAIN ? main : lrd_order_size(order).cost != main;
-  bool to_main = (entry->queue == MAIN) == costly;
+  uint64_t main = order->queue[LRD_MAIN].size.cost;
+  bool costly = entry->queue == LRD_MAIN ? main : lrd_order_size(order).cost != main;
+  bool to_main = (entry->queue == LRD_MAIN) == costly;
   if (!to_main) state->plain = false;
   lrd_slots slots = lrd_pool_slots(pool);
   uint32_t id = lrd_parted_remove(order, slots, entry);
   if (to_main) {
-    lrd_order_add(order, MAIN, slots, entry, id);
+    lrd_order_add(order, LRD_MAIN, slots, entry, id);
   } else {
     lrd_parted_add_young(order, slots, entry, id);
   }
