@@ -53,7 +53,11 @@ extension Cache {
   /// - Complexity: Like ``snapshot()``.
   public var values: [Value] { snapshot().map(\.value) }
 
-  /// Returns the `n` entries that the policy would keep longest, hottest first.
+  /// Returns the `n` entries at the hot end of the policy's order, hottest first.
+  ///
+  /// That is the order as it stands. Policies that count hits in the entries move these only when
+  /// they look for a victim. So an entry with many hits may be listed as cold, and a
+  /// ``trim(toCount:file:line:)`` keeps it all the same.
   ///
   /// - Parameters:
   ///   - n: The most entries to return. Must not be negative.
@@ -71,7 +75,8 @@ extension Cache {
     return elements(atMost: n, hottestFirst: true)
   }
 
-  /// Returns the `n` entries that the policy would evict next, coldest first.
+  /// Returns the `n` entries at the cold end of the policy's order, coldest first: those that the
+  /// policy looks at next. It spares those that were hit; see ``hottest(_:file:line:)``.
   ///
   /// - Parameters:
   ///   - n: The most entries to return. Must not be negative.

@@ -51,6 +51,7 @@ extension Cache {
   }
 
   /// Evicts entries in the policy's order until at most `count` are left. The limits do not change.
+  /// What each policy keeps is in <doc:ChoosingAPolicy>.
   ///
   /// - Parameters:
   ///   - count: The number of entries to keep. Must not be negative.

@@ -153,12 +153,12 @@ public struct ModelCache {
     note(stored.removeValue(forKey: key)!, cause)
   }
 
-  private mutating func evictNext(_ cause: RemovalCause) { evict(policy.victim()!, cause) }
+  private mutating func evictNext(_ cause: RemovalCause) { evict(policy.trimVictim()!, cause) }
 
   private mutating func evictNextForCost() {
     var passed = 0
-    var victim = policy.victim()!
-    while passOver(victim, &passed) { victim = policy.victim()! }
+    var victim = policy.trimVictim()!
+    while passOver(victim, &passed) { victim = policy.trimVictim()! }
     evict(victim, .trimmed)
   }
 

@@ -14,6 +14,8 @@ public protocol PolicyModel {
   mutating func remove(_ key: Int, evicted: Bool)
   /// The key to evict next. May move others.
   mutating func victim() -> Int?
+  /// The key that a trim evicts next, which may leave a small part of the cache.
+  mutating func trimVictim() -> Int?
   /// Lets other keys be named before this one, which costs nothing. For models of caches with
   /// costs.
   mutating func pass(_ key: Int)
@@ -26,6 +28,7 @@ public protocol PolicyModel {
 }
 
 extension PolicyModel {
+  public mutating func trimVictim() -> Int? { victim() }
   public mutating func pass(_ key: Int) {}
   public mutating func renew(_ key: Int) {}
   public mutating func replace(_ key: Int, cost: Int) {}

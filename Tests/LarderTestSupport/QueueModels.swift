@@ -181,8 +181,10 @@ struct TwoQueueModel: PolicyModel {
     entrance.removeAll { $0 == key }
     main.remove(key, evicted: evicted)
   }
-  mutating func victim() -> Int? {
-    if entrance.count > entranceMost || main.order.isEmpty { return entrance.first }
+  mutating func victim() -> Int? { victim(entranceMost) }
+  mutating func trimVictim() -> Int? { victim(max(1, order.count / 4)) }
+  private mutating func victim(_ most: Int) -> Int? {
+    if entrance.count > most || main.order.isEmpty { return entrance.first }
     return main.victim()
   }
   mutating func removeAll() { (entrance, main) = ([], LRUModel()) }

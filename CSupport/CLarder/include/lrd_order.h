@@ -46,6 +46,7 @@ typedef struct lrd_order {
   lrd_queue queue[LRD_QUEUES];
   uint32_t hand;  // a slot id: the hand of a clock, a mark in a queue, the root of a tree
   bool adjust;    // `insert` asks for a call of `adjust`, once the lock is free
+  bool trims;     // it is not for an insertion that `victim` is asked: much may go at once
   bool ahead;     // begin to load what later evictions will touch: see lrd_insertion_begin()
   uint64_t steps; // entries looked at in search of victims, ever: tests bound it
 

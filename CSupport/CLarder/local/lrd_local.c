@@ -94,11 +94,13 @@ static lrd_shortage excess(lrd_local *local, uint64_t count, uint64_t cost) {
 void lrd_local_trim(lrd_local *local, uint64_t count_bound, uint64_t cost_bound,
                     lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shortage shortage;
+  local->shard.order.trims = true;
   while ((shortage = excess(local, count_bound, cost_bound)) != LRD_ROOM) {
     bool found = lrd_evict_living_locked(&local->cache, &local->shard, NULL, LRD_REMOVED_TRIM,
                                          shortage, removed);
-    if (!found) return;
+    if (!found) break;
   }
+  local->shard.order.trims = false;
 }
 
 void lrd_local_set_limits(lrd_local *local, uint64_t count_limit,

@@ -55,7 +55,10 @@ static uint32_t two_victim(lrd_order *order, lrd_pool *pool) {
   two_state *state = order->state;
   const lrd_queue *in = &order->queue[IN], *main = &order->queue[MAIN];
   order->steps++;
-  bool from_in = lrd_queue_exceeds(in, state->in_most) || main->list.tail == LRD_NIL;
+  // A trim may leave a small part of the cache: A1in is not to be all of that.
+  lrd_amount most = state->in_most;
+  if (order->trims) most = lrd_amount_percent(lrd_order_size(order), in_percent);
+  bool from_in = lrd_queue_exceeds(in, most) || main->list.tail == LRD_NIL;
   return from_in ? in->list.tail : main->list.tail;
 }
 

@@ -78,6 +78,7 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *re
                               uint64_t wanted, yield *yield) LRD_REQUIRES(shard->lock) {
   const lrd_policy *policy = cache->policy;
   uint64_t most = shard->count < looks_per_lock ? shard->count : looks_per_lock;
+  shard->order.trims = true;
   int free = 0; // entries without a cost that were passed over in a row
   for (uint64_t look = 0; yield->victims.count < wanted && look < most; look++) {
     lrd_shortage shortage = lrd_budget_excess(&cache->budget, relief->bounds);
@@ -98,6 +99,7 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *re
     free = 0;
     give_up_locked(cache, shard, victim, yield);
   }
+  shard->order.trims = false;
 }
 
 static bool is_closed(lrd_cache *cache) {

@@ -8,12 +8,14 @@
 /// Evicts up to `wanted` entries of one shard while the cache exceeds its limits or the bounds.
 static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_amount bounds,
                               uint64_t wanted, lrd_chain *victims) LRD_REQUIRES(shard->lock) {
+  shard->order.trims = true;
   while (wanted--) {
     lrd_shortage shortage = lrd_budget_excess(&cache->budget, bounds);
-    if (shortage == LRD_ROOM) return;
-    if (!lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, shortage, victims)) return;
+    if (shortage == LRD_ROOM) break;
+    if (!lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, shortage, victims)) break;
     lrd_budget_release(&cache->budget, 1, lrd_entry_cost(victims->tail));
   }
+  shard->order.trims = false;
 }
 
 bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint64_t count_bound,

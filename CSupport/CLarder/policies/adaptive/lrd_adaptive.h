@@ -43,6 +43,7 @@ typedef struct lrd_adaptive {
   bool plain;   // without limits now and before: one clock, nobody to tell, nothing else to do
   lrd_amount small;
   lrd_amount young;
+  uint32_t level; // of hits: see lrd_adaptive_trim.h
   uint32_t ghost_buckets;
   uint32_t sample_buckets;
   uint64_t planned;  // entries of capacity that the wanted history is for; 0: none planned yet

@@ -19,6 +19,7 @@
  * MEMORY beyond the header of an entry: 4 bytes of ghosts for each entry of capacity, up to 0.3
  * bytes of samples, and the shadows (lrd_advisor.h). An idle cache has none of it. */
 #include "lrd_adaptive_sampling.h"
+#include "lrd_adaptive_trim.h"
 
 /// The times of upkeep after an eviction for which the shard counts as full. Evictions may come
 /// several at once, before the insertions that need them.
@@ -158,6 +159,7 @@ LRD_INLINE uint32_t choose(lrd_order *order, lrd_slots slots, lrd_entry **victim
 }
 
 static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
+  if (order->trims) return lrd_adaptive_trim(order, lrd_pool_slots(pool));
   lrd_entry *victim;
   return choose(order, lrd_pool_slots(pool), &victim);
 }
