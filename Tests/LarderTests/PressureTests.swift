@@ -37,6 +37,27 @@ struct PressureTests {
     }
   }
 
+  @Test("A level and the background do not compound", arguments: [true, false])
+  func levelAndBackground(levelFirst: Bool) async {
+    await #expect(processExitsWith: .success) { [levelFirst = levelFirst as Bool] in
+      let cache = Cache<Int, Int>(countLimit: 100)
+      cache.pressure = PressureResponse(critical: 0.2, background: 0.5)
+      for key in 0..<100 { cache[key] = key }
+      if levelFirst {
+        MemoryPressure.report(.critical)
+        MemoryPressure.enterBackground()
+      } else {
+        MemoryPressure.enterBackground()
+        #expect(cache.count == 50)
+        MemoryPressure.report(.critical)
+      }
+      #expect(cache.count == 20 && cache.effectiveCountLimit == 20)
+      MemoryPressure.enterForeground()
+      #expect(cache.count == 20)
+      cache.checkInvariants()
+    }
+  }
+
   @Test("Each cache has fractions and a floor of its own")
   func fractionsAndFloors() async {
     await #expect(processExitsWith: .success) {

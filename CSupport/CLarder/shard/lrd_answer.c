@@ -78,6 +78,11 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
     relief.bounds.count = lrd_most(part_of(present.count, action.keep), least);
     return relief;
   }
+  // What another cause has evicted counts as held: two that last do not compound.
+  for (int i = 0; i < LRD_CAUSES; i++) {
+    cause->base.count = lrd_most(cause->base.count, answer->cause[i].base.count);
+    cause->base.cost = lrd_most(cause->base.cost, answer->cause[i].base.cost);
+  }
   cause->base.count = lrd_most(cause->base.count, present.count);
   cause->base.cost = lrd_most(cause->base.cost, present.cost);
   uint64_t own_count = LRD_LOAD(&answer->own_count), own_cost = LRD_LOAD(&answer->own_cost);
