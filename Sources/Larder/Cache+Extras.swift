@@ -12,7 +12,8 @@ extension Cache {
   }
 
   /// The same, or `nil` if `isWanted` says under the shard's lock that the value is not wanted.
-  /// `givenLifetime`: one of the entry's own.
+  /// `givenLifetime`: one of the entry's own, or the deadline of the entry that it takes the place
+  /// of, which holds unless the function of lifetimes names one.
   func storeIfWanted(
     _ value: consuming Value, _ key: Key, _ givenCost: Int?,
     lifetime givenLifetime: OwnLifetime? = nil, replaced: UnsafeMutablePointer<Value?>?,
@@ -24,7 +25,13 @@ extension Cache {
     require(
       cost >= 0, "the cost function must not return a negative cost",
       file: extras.place.file, line: extras.place.line)
-    let lifetime = givenLifetime ?? (extras.lifetime?(key, value)?.lifetime).map { .lasting($0) }
+    let lifetime: OwnLifetime?
+    if case .lasting = givenLifetime {
+      lifetime = givenLifetime
+    } else {
+      let computed = extras.lifetime?(key, value)?.lifetime
+      lifetime = computed.map { .lasting($0) } ?? givenLifetime
+    }
     let hash = hasher.hash(key)
     expireFirst(for: key, cost, with: extras)
     extras.watermarks?.willInsert(key, into: self, cost: cost)

@@ -15,9 +15,9 @@ extension Cache {
   ///   - key: The key whose value to change.
   ///   - defaultValue: The value to begin with if there is none.
   ///   - cost: The cost of the changed value. Must not be negative. If `nil`, the cost function is
-  ///     asked; without one the entry keeps its cost, and a new entry gets the default cost. In the
-  ///     same way the value gets a lifetime: ``Options/lifetime`` is asked, or the entry keeps the
-  ///     deadline of the one it was given.
+  ///     asked; without one the entry keeps its cost, and a new entry gets the default cost. The
+  ///     lifetime is what ``Options/lifetime`` returns for the changed value; without that, or if
+  ///     it returns `nil`, an entry that was given a lifetime keeps its deadline.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   ///   - body: Changes the value.

@@ -13,7 +13,8 @@ extension Cache {
   ///
   /// **The cost** is what the cost function of the cache returns. Without one, a new value costs 1
   /// if the cache has a total cost limit, and 0 otherwise; a change in place keeps the cost that
-  /// the entry had. In the same way it keeps the deadline of an entry that was given a lifetime.
+  /// the entry had. It keeps the deadline of an entry that was given a lifetime, too, unless
+  /// ``Options/lifetime`` returns another one for the new value.
   ///
   /// Reading is ``value(forKey:)``. Assigning `nil` removes the entry.
   @inlinable
@@ -50,8 +51,8 @@ extension Cache {
     set { fatalError() }
   }
 
-  /// What a change in place keeps of the entry: its cost, and the deadline of a lifetime of its
-  /// own, unless a function decides.
+  /// What a change in place keeps of the entry: its cost, unless a function decides, and the
+  /// deadline of a lifetime of its own, unless a function names another lifetime.
   @usableFromInline struct Kept {
     @usableFromInline var cost: Int?
     @usableFromInline var lifetime: OwnLifetime?
@@ -64,7 +65,7 @@ extension Cache {
     var kept = Kept()
     if extras?.cost == nil { kept.cost = Int(clamping: lrd_entry_cost(entry)) }
     var deadline: UInt64 = 0
-    if extras?.lifetime == nil, lrd_entry_own_deadline_locked(core, entry, &deadline) {
+    if lrd_entry_own_deadline_locked(core, entry, &deadline) {
       kept.lifetime = .until(deadline)
     }
     return kept

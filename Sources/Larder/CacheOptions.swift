@@ -78,6 +78,11 @@ extension Cache {
     /// ``Cache/expiration`` is to hold. It is called once for each such value, on the inserting
     /// thread, without a lock, and may use the cache. The rules for lifetimes are those of
     /// ``Cache/insert(_:forKey:cost:expiresAfter:file:line:)``.
+    ///
+    /// It is also called for a value changed in place (`modifyValue`, `updateValue` with a closure,
+    /// `cache[key]! += 1`). A lifetime that it returns then takes the place of the entry's own; if
+    /// it returns `nil`, an entry that was given a lifetime, by this closure too, keeps its
+    /// deadline.
     public var lifetime: (@Sendable (_ key: Key, _ value: Value) -> Duration?)?
 
     /// What the cache takes the time from.

@@ -90,7 +90,8 @@ extension Expiration {
 @usableFromInline enum OwnLifetime {
   /// So many nanoseconds from its publication on.
   case lasting(UInt64)
-  /// Up to a deadline of the core, that of the entry whose place it takes.
+  /// Up to a deadline of the core, that of the entry whose place it takes. A lifetime that the
+  /// cache's function computes comes before it.
   case until(UInt64)
 }
 

@@ -73,6 +73,39 @@ struct EntryLifetimeTests {
     #expect(cache[2] == nil)
   }
 
+  @Test("A change in place keeps the deadline where the function names no lifetime")
+  func changeWithFunction() throws {
+    let cache = make(
+      .afterWrite(.seconds(100)), lifetime: { _, value in value < 10 ? nil : .seconds(value) })
+    for key in 1...3 { cache.insert(1, forKey: key, expiresAfter: .seconds(5)) }
+    clock.advance(by: .seconds(1))
+    cache[1]! += 1
+    cache.modifyValue(forKey: 2) { $0 += 1 }
+    cache.updateValue(forKey: 3) { $0! += 1 }
+    for key in 1...3 {
+      let left = try #require(cache.remainingLifetime(forKey: key))
+      #expect(left <= .seconds(4) && left >= .seconds(4) - resolution * 2)
+    }
+    // What it names comes first, and is then the entry's own.
+    cache[1]! += 18
+    cache.modifyValue(forKey: 2) { $0 += 18 }
+    clock.advance(by: .seconds(15))
+    #expect(cache.keys.sorted() == [1, 2])
+    cache[1]! -= 18
+    cache.modifyValue(forKey: 2) { $0 -= 18 }
+    clock.advance(by: .seconds(5) - resolution * 2)
+    #expect(cache.keys.sorted() == [1, 2])
+    clock.advance(by: resolution * 2)
+    #expect(cache.keys.isEmpty)
+    // Others go by the rule.
+    cache[4] = 1
+    clock.advance(by: .seconds(90))
+    cache[4]! += 1
+    clock.advance(by: .seconds(90))
+    #expect(cache[4] == 2)
+    cache.checkInvariants()
+  }
+
   @Test("The function of key and value is asked for each value without a lifetime")
   func lifetimeFunction() {
     let calls = Protected<[Int]>([])
