@@ -3,7 +3,8 @@ import CLarder
 
 extension Cache {
   /// What the cache does when memory runs short. Setting it takes effect at once: if memory is
-  /// short now, the cache answers before the setter returns.
+  /// short now, or the program in the background, the cache answers before the setter returns. A
+  /// cache that is created then does so, too.
   ///
   /// - Complexity: O(1), plus O(1) for each entry evicted.
   public var pressure: PressureResponse {

@@ -207,6 +207,46 @@ struct PressureTests {
     }
   }
 
+  @Test("A response set in the background, or a cache created there, answers at once")
+  func setInTheBackground() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Self.filled()
+      let costly = Cache<Int, Int>(totalCostLimit: 100)
+      for key in 0..<100 { costly[key] = key }
+      MemoryPressure.enterBackground()
+      let late = Self.filled(pressure: PressureResponse(background: 0.1))
+      #expect(late.count == 10 && late.effectiveCountLimit == 10)
+      for cache in [cache, costly] {
+        cache.pressure = PressureResponse(background: 0.2)
+        #expect(cache.count == 20)
+        // Setting it again removes nothing, and a larger part lifts the limit at once.
+        cache.pressure = PressureResponse(background: 0.2)
+        #expect(cache.count == 20)
+        cache.pressure = PressureResponse(background: 0.5)
+        for key in 200..<300 { cache[key] = key }
+        #expect(cache.count == 50)
+        cache.pressure = PressureResponse(background: 0.1)
+        #expect(cache.count == 10)
+        cache.checkInvariants()
+      }
+      #expect(costly.effectiveTotalCostLimit == 10)
+      for response in [PressureResponse(background: 1), .default, .ignore] {
+        late.pressure = PressureResponse(background: 0.1)
+        #expect(late.effectiveCountLimit == 10)
+        late.pressure = response
+        #expect(late.effectiveCountLimit == 100)
+      }
+      for key in 0..<100 { late[key] = key }
+      late.pressure = PressureResponse(
+        onWarning: .keepAll, onCritical: .keepAll, inBackground: .removeAll)
+      #expect(late.isEmpty && late.effectiveCountLimit == 100)
+      MemoryPressure.enterForeground()
+      #expect(cache.effectiveCountLimit == 100 && cache.count == 10)
+      late.pressure = PressureResponse(background: 0.1)
+      #expect(late.effectiveCountLimit == 100)
+    }
+  }
+
   @Test("The observer hears of the cause", arguments: [1, 4])
   func observer(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards] in

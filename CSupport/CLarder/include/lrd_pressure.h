@@ -46,8 +46,8 @@ void lrd_pressure_enter_background(void);
 /// It is back: the limits are what they were.
 void lrd_pressure_enter_foreground(void);
 
-/// Sets a cache's response, and answers to the current level. The first that heeds starts the
-/// watcher.
+/// Sets a cache's response, and answers to the current level, and to the background if the program
+/// is there. The first that heeds starts the watcher.
 void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response);
 
 /// Listens to the system, or does no more. Until one of them is called, the first cache that heeds

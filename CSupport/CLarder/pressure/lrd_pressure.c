@@ -145,6 +145,7 @@ void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response) {
   prepare();
   lrd_watch_start(false);
   if (lrd_level_current() != LRD_NORMAL) lrd_round_bring(cache);
+  if (lrd_level_is_hidden()) lrd_round_hide_one(cache);
 }
 
 void lrd_pressure_start(void) {

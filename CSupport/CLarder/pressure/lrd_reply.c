@@ -63,7 +63,15 @@ bool lrd_reply_hide(lrd_cache *cache) {
   lrd_lock_acquire(&cache->admin);
   lrd_action action = cache->answer.response.at[LRD_BACKGROUND];
   lrd_lock_release(&cache->admin);
-  return act(cache, LRD_BY_BACKGROUND, action);
+  bool evicted = act(cache, LRD_BY_BACKGROUND, action);
+  // An earlier response may have set a lower cap, which no step would raise.
+  lrd_lock_acquire(&cache->admin);
+  lrd_cause *cause = &cache->answer.cause[LRD_BY_BACKGROUND];
+  cause->cap.count = lrd_most(cause->cap.count, cause->goal.count);
+  cause->cap.cost = lrd_most(cause->cap.cost, cause->goal.cost);
+  lrd_lock_release(&cache->admin);
+  lrd_cache_enforce(cache);
+  return evicted;
 }
 
 bool lrd_reply_unhide(lrd_cache *cache) {

@@ -79,7 +79,7 @@ void lrd_round_ask_elsewhere(void (*evicted)(void)) {
   if (!before && !lrd_thread_spawn(ask_all)) LRD_STORE(&asking, 0);
 }
 
-static bool hide_or_unhide(lrd_cache *cache) {
+bool lrd_round_hide_one(lrd_cache *cache) {
   bool back, evicted = false;
   do {
     back = lrd_level_is_hidden();
@@ -89,7 +89,7 @@ static bool hide_or_unhide(lrd_cache *cache) {
 }
 
 bool lrd_round_hide(void) {
-  return each(hide_or_unhide);
+  return each(lrd_round_hide_one);
 }
 
 bool lrd_round_step(void) {

@@ -30,6 +30,9 @@ void lrd_round_ask_elsewhere(void (*evicted)(void));
 /// evicted.
 bool lrd_round_hide(void);
 
+/// The same for one cache.
+bool lrd_round_hide_one(lrd_cache *cache);
+
 /// Raises the caps by one step. True when some cache needs another one.
 bool lrd_round_step(void);
 

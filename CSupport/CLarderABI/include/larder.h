@@ -487,8 +487,8 @@ typedef struct larder_pressure_response {
 
 #define LARDER_PRESSURE_RESPONSE_INIT {sizeof(larder_pressure_response), 0, 0.5, 0.1, 1, NULL}
 
-/* Sets the response; NULL: ignores pressure, as at first. If memory is short now, the cache answers
- * before the call returns.
+/* Sets the response; NULL: ignores pressure, as at first. If memory is short now, or the program in
+ * the background, the cache answers before the call returns.
  * Statuses: LARDER_OK, LARDER_BAD_ARGUMENT (also for fractions), LARDER_FOREIGN, LARDER_BAD_SIZE,
  * LARDER_OUT_OF_RANGE, LARDER_UNSUPPORTED. */
 LARDER_API larder_status larder_set_pressure_response(larder_cache *cache,
