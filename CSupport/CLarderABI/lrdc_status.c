@@ -21,7 +21,7 @@ const char *larder_status_text(larder_status status) {
   case LARDER_STOPPED:
     return "stopped by the visitor";
   case LARDER_EXPIRED:
-    return "not stored: its lifetime is over at once";
+    return "the lifetime is over at once, and the key has no value now";
   case LARDER_OUT_OF_MEMORY:
     return "out of memory";
   case LARDER_BAD_ARGUMENT:

@@ -212,6 +212,8 @@ class Calls(unittest.TestCase):
         texts = {larder.status_text(status) for status in range(-9, 6)}
         self.assertEqual(len(texts), 15)
         self.assertTrue(larder.status_text(99))
+        # Of set_lifetime(), too: that removes what was stored before.
+        self.assertNotIn(b"not stored", larder.status_text(larder.EXPIRED))
         self.assertEqual(larder.version(), 0x000100)
 
 
