@@ -13,6 +13,12 @@ extension Cache {
   /// before its idle time was over. If the cache was created without anything about time, what is
   /// there when it is first given a lifetime counts as stored then, too.
   ///
+  /// Not every use is noted: see ``Expiration/afterAccess``. So a shorter idle time may expire what
+  /// was used a 64th of the former one ago, or with ``Expiration/jitter`` that part of it more, a
+  /// quarter at most.
+  ///
+  /// A negative lifetime reads as zero, and one of more than 100 years as `nil`.
+  ///
   /// The setter makes room in the entries if they have none for this, see
   /// <doc:Expiring#What-it-costs>, and traps if there is no memory for that.
   ///

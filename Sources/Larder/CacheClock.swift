@@ -24,6 +24,9 @@ public struct CacheClock: Sendable {
 ///     clock.advance(by: .seconds(60))
 ///     #expect(tokens[id] == nil)
 ///
+/// Caches count in ticks of 4,096 ns, with this clock, too: a lifetime below one tick is taken for
+/// one, so it ends late by less than that.
+///
 /// Several caches can share one. **Threads.** Any thread may advance the clock at any time. Calls
 /// that begin after ``advance(by:file:line:)`` has returned see the new time.
 public final class ManualClock: @unchecked Sendable {

@@ -25,7 +25,8 @@ public struct Expiration: Sendable, Hashable {
   public let afterAccess: Duration?
 
   /// By how much both lifetimes are shortened at most, as a fraction. Each entry has a fraction of
-  /// its own, all equally likely, so that entries stored together do not expire together.
+  /// its own, all equally likely, so that entries stored together do not expire together. Lifetimes
+  /// that entries were given are not shortened.
   public let jitter: Double
 
   /// Entries do not expire, except those that are given a lifetime of their own.
