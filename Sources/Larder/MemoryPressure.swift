@@ -3,7 +3,7 @@ import CLarder
 
 /// How short memory is, and who is told.
 ///
-/// Every cache answers to pressure as its ``Cache/pressure`` says; <doc:GivingWay>
+/// Every ``Cache`` answers to pressure as its ``Cache/pressure`` says; <doc:GivingWay>
 /// describes how. A program that knows better than the system can say so:
 ///
 ///     MemoryPressure.report(.warning)   // caches give up half

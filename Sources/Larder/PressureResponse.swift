@@ -34,14 +34,15 @@ public struct PressureResponse: Sendable {
   /// Where the response was made.
   let place: Place
 
-  /// Half at a warning, a tenth when it is critical, and everything in the background.
+  /// Keeps half at a warning, a tenth when it is critical, and everything in the background.
   public static let `default` = PressureResponse()
 
-  /// Nothing, whatever happens.
+  /// Keeps everything, whatever happens.
   public static let ignore = PressureResponse(
     kind: .ignore, minimumCount: 0, background: nil, place: Place(file: #fileID, line: #line))
 
-  /// Keeps a fraction at each level.
+  /// Keeps a fraction at each level. Where costs are limited it is one of the cost, and entries of
+  /// cost 0 may stay even if it is 0; ``Action/removeAll`` removes them, too.
   ///
   /// - Parameters:
   ///   - warning: The fraction to keep at a warning. Must be in 0...1.

@@ -472,7 +472,7 @@ LARDER_API larder_status larder_reclaim(larder_cache *cache);
  * entries, or their cost if that is limited, rounded up. Values in hand go last, and before them
  * the hottest by the policy's order. While memory is short, the limits are lowered to the same
  * fractions, but not below a sixteenth. Afterwards they come back step by step. Repeated reports do
- * not add up. */
+ * not add up. Where cost is limited, values of cost 0 may stay even with a fraction of 0. */
 typedef struct larder_pressure_response {
   uint64_t size;          /* sizeof(larder_pressure_response) */
   uint64_t minimum_count; /* never keeps fewer entries than that */
