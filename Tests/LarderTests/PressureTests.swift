@@ -58,6 +58,21 @@ struct PressureTests {
     }
   }
 
+  @Test("A gentler response lifts the limit while the level lasts")
+  func gentler() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 1_000_000)
+      let cache = Self.filled(pressure: PressureResponse(critical: 0.1))
+      MemoryPressure.report(.critical)
+      #expect(cache.effectiveCountLimit == 10)
+      // No step is pending any more: the cap is where it is to be.
+      MemoryPressure.pass(hours: 1)
+      cache.pressure = PressureResponse(critical: 0.5)
+      waitUntil("the limit rises") { cache.effectiveCountLimit == 50 }
+      #expect(cache.count == 10)
+    }
+  }
+
   @Test("Each cache has fractions and a floor of its own")
   func fractionsAndFloors() async {
     await #expect(processExitsWith: .success) {

@@ -51,6 +51,15 @@ static void give_back(void) {
   lrd_watch_wake();
 }
 
+/// Lets caps rise step by step from now on, as far as levels allow. Not later than a step is due
+/// already: a level that is confirmed all the time puts none off.
+static void begin_steps(void) {
+  uint64_t none = 0, due = lrd_clock() + LRD_LOAD(&pause_of_steps);
+  atomic_compare_exchange_strong_explicit(&step_due, &none, due, memory_order_relaxed,
+                                          memory_order_relaxed);
+  lrd_watch_wake();
+}
+
 /// Brings all caches to the current level. `elsewhere`: has others ask.
 static void update(bool elsewhere) {
   bool evicted = lrd_round_answer();
@@ -64,12 +73,7 @@ static void update(bool elsewhere) {
   // When a level rises, the allocator gives up what the program has freed, too. A level that is
   // confirmed all the time, with nothing left to evict, does no more than look.
   if (evicted || rises) give_back();
-  uint64_t now = lrd_clock();
-  // Not later than it is due already: a level that is confirmed all the time puts no step off.
-  uint64_t none = 0;
-  atomic_compare_exchange_strong_explicit(&step_due, &none, now + LRD_LOAD(&pause_of_steps),
-                                          memory_order_relaxed, memory_order_relaxed);
-  lrd_watch_wake();
+  begin_steps();
 }
 
 /// True once after fork() where caches must hear of the level again.
@@ -144,7 +148,10 @@ void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response) {
   if (!response->heeds) return;
   prepare();
   lrd_watch_start(false);
-  if (lrd_level_current() != LRD_NORMAL) lrd_round_bring(cache);
+  if (lrd_level_current() != LRD_NORMAL) {
+    lrd_round_bring(cache);
+    begin_steps(); // a gentler response than before lifts the cap
+  }
   if (lrd_level_is_hidden()) lrd_round_hide_one(cache);
 }
 
