@@ -19,7 +19,7 @@ class Cause:
     """Pressure, or the background: what it is a fraction of, and the limits that it has lowered."""
 
     def __init__(self):
-        self.base = [0, 0]  # the most that the cache has held since it began: entries, cost
+        self.base = [0, 0]  # the most that the cache has held since a cause began: entries, cost
         self.cap = [UNBOUNDED, UNBOUNDED]
 
 
@@ -69,7 +69,8 @@ class PressedModel(model.Model):
         if keep >= 1:
             return
         held = len(self.entries), self.exact_cost
-        cause.base = [max(pair) for pair in zip(cause.base, held)]
+        # What the other cause has evicted counts as held.
+        cause.base = [max(of) for of in zip(self.pressure.base, self.background.base, held)]
         goal = self.goal(keep)
         bounds = list(goal)
         measure = 1 if self.cost_limit else 0  # a fraction is one of the cost where that is limited

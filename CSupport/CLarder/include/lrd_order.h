@@ -182,6 +182,13 @@ static inline lrd_amount lrd_order_size(const lrd_order *order) {
   return size;
 }
 
+/// `parts` hundredths of what the order holds, at least 1. A cost that is not limited does not count.
+static inline lrd_amount lrd_order_part(const lrd_order *order, uint32_t parts) {
+  lrd_amount size = lrd_order_size(order);
+  if (order->share.cost == LRD_UNBOUNDED || !size.cost) size.cost = LRD_UNBOUNDED;
+  return lrd_amount_percent(size, parts);
+}
+
 /// A shard is idle while it holds less than this part of what fits. Its policy asks for no history,
 /// which a nearly empty cache with a huge limit would pay for in vain. A shard that fills up is
 /// still far from its first eviction then.

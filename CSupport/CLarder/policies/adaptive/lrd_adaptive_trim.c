@@ -10,8 +10,8 @@ static bool is_small_next(const lrd_order *order) {
   lrd_amount all = lrd_order_size(order), main = order->queue[LRD_MAIN].size;
   lrd_amount small = {all.count - main.count, all.cost - main.cost};
   if (!small.count || !main.count) return small.count;
-  lrd_amount most = lrd_amount_percent(all, (uint32_t)lrd_least(state->expert->small, small_most));
-  return small.count >= most.count || (all.cost && small.cost >= most.cost);
+  lrd_amount most = lrd_order_part(order, (uint32_t)lrd_least(state->expert->small, small_most));
+  return small.count >= most.count || small.cost >= most.cost;
 }
 
 uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots) {
