@@ -78,8 +78,9 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
     relief.bounds.count = lrd_most(part_of(present.count, action.keep), least);
     return relief;
   }
-  // What another cause has evicted counts as held: two that last do not compound.
+  // What another cause has evicted counts as held while that lasts: the two do not compound.
   for (int i = 0; i < LRD_CAUSES; i++) {
+    if (!answer->cause[i].lasts) continue;
     cause->base.count = lrd_most(cause->base.count, answer->cause[i].base.count);
     cause->base.cost = lrd_most(cause->base.cost, answer->cause[i].base.cost);
   }
