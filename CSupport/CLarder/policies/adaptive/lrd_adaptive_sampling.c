@@ -94,7 +94,6 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
     lrd_samples_clear(&state->samples);
   }
   state->rest = period_for(state);
-  state->level = 0;
   if (state->full_for) state->full_for--;
   if (threshold) poll(order, slots);
   uint32_t due = 1 + (state->probe_count + 1) / 2, left = state->rest < due ? state->rest : due;

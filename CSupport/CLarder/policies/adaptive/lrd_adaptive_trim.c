@@ -25,7 +25,10 @@ uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots) {
     uint32_t hits = lrd_entry_bits(entry);
     order->steps++;
     if (small && !lrd_expert_promotes(entry->queue == LRD_YOUNG, hits)) return id;
-    if (!small && hits <= state->level) return id;
+    if (!small && hits <= state->level) {
+      state->level = hits;
+      return id;
+    }
     if (!small && hits < fewest) {
       fewest = hits;
       coldest = id;

@@ -10,9 +10,9 @@
  *   the main queue    gives those that count the fewest hits. All others keep their hits, and move
  *                     to its hot end
  *
- * THE LEVEL. Entries with no more hits than `level` go at once. Where a call has found none among
- * so many that it looked at, it takes the one with the fewest, and that is the level from then on.
- * The next upkeep begins at 0 again.
+ * THE LEVEL is the hits of the latest victim in the main queue. An entry with no more hits goes at
+ * once. Where a call finds none among LRD_EXPERT_STEPS, it takes the one with the fewest. So the
+ * level falls where there are colder entries, and rises where there are none.
  *
  * Guard: the shard's lock. */
 #pragma once
