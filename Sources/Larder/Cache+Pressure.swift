@@ -6,7 +6,8 @@ extension Cache {
   /// short now, or the program in the background, the cache answers before the setter returns. A
   /// cache that is created then does so, too.
   ///
-  /// - Complexity: O(1), plus O(1) for each entry evicted.
+  /// - Complexity: O(1), plus O(1) for each entry evicted. If there are any, the allocator then
+  ///   returns memory to the system, which takes some milliseconds at most.
   public var pressure: PressureResponse {
     get { destroyer.response.withLock { $0 } }
     set { setPressure(newValue) }

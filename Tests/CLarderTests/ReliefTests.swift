@@ -39,6 +39,33 @@ struct ReliefTests {
     }
   }
 
+  @Test("A response that evicts when it is set gives memory back, and one that does not, does not")
+  func setResponse() async {
+    await #expect(processExitsWith: .success) {
+      var caches: [Cache<Int, Int>] = []
+      for _ in 0..<2 {
+        caches.append(Self.filled())
+        caches.last!.pressure = .ignore
+      }
+      func expectGiving(_ cache: Cache<Int, Int>, _ response: PressureResponse) {
+        MemoryPressure.pass(hours: 1)
+        var given = lrd_alloc_times_given_back()
+        cache.pressure = response
+        #expect(cache.count == 50)
+        #expect(lrd_alloc_times_given_back() > given)
+        MemoryPressure.pass(hours: 2)
+        given = lrd_alloc_times_given_back()
+        cache.pressure = response
+        #expect(lrd_alloc_times_given_back() == given)
+      }
+      MemoryPressure.report(.warning)
+      expectGiving(caches[0], .default)
+      MemoryPressure.report(.normal)
+      MemoryPressure.enterBackground()
+      expectGiving(caches[1], PressureResponse(background: 0.5))
+    }
+  }
+
   @Test("A rising level gives back what the program has freed, also where no cache has anything")
   func rising() async {
     await #expect(processExitsWith: .success) {

@@ -47,7 +47,7 @@ void lrd_pressure_enter_background(void);
 void lrd_pressure_enter_foreground(void);
 
 /// Sets a cache's response, and answers to the current level, and to the background if the program
-/// is there. The first that heeds starts the watcher.
+/// is there, as a report does. The first that heeds starts the watcher.
 void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response);
 
 /// Listens to the system, or does no more. Until one of them is called, the first cache that heeds

@@ -148,11 +148,13 @@ void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response) {
   if (!response->heeds) return;
   prepare();
   lrd_watch_start(false);
+  bool evicted = false;
   if (lrd_level_current() != LRD_NORMAL) {
-    lrd_round_bring(cache);
+    evicted = lrd_round_bring(cache);
     begin_steps(); // a gentler response than before lifts the cap
   }
-  if (lrd_level_is_hidden()) lrd_round_hide_one(cache);
+  if (lrd_level_is_hidden()) evicted |= lrd_round_hide_one(cache);
+  if (evicted) give_back();
 }
 
 void lrd_pressure_start(void) {
