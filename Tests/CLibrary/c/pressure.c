@@ -91,6 +91,21 @@ static void callback_and_background(void) {
   CHECK(larder_destroy(cache) == LARDER_OK);
 }
 
+static void set_in_the_background(void) {
+  larder_cache *cache = filled(100, 0);
+  larder_pressure_response response = LARDER_PRESSURE_RESPONSE_INIT;
+  uint64_t limit;
+  CHECK(larder_background(1) == LARDER_OK && count_of(cache) == 100);
+  response.background = 0.1;
+  CHECK(larder_set_pressure_response(cache, &response) == LARDER_OK && count_of(cache) == 10);
+  CHECK(larder_get_effective_count_limit(cache, &limit) == LARDER_OK && limit == 10);
+  response.background = 1;
+  CHECK(larder_set_pressure_response(cache, &response) == LARDER_OK && count_of(cache) == 10);
+  CHECK(larder_get_effective_count_limit(cache, &limit) == LARDER_OK && limit == 100);
+  CHECK(larder_background(0) == LARDER_OK);
+  CHECK(larder_destroy(cache) == LARDER_OK);
+}
+
 static void bad_input(void) {
   larder_cache *cache = filled(100, 0);
   larder_pressure_response response = LARDER_PRESSURE_RESPONSE_INIT, bad = response;
@@ -121,6 +136,7 @@ int main(void) {
   CHECK(larder_listen(0) == LARDER_OK); /* the state of the machine must not matter */
   levels();
   callback_and_background();
+  set_in_the_background();
   bad_input();
   return 0;
 }
