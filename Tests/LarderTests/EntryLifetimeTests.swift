@@ -78,11 +78,14 @@ struct EntryLifetimeTests {
     let cache = make(
       .afterWrite(.seconds(100)), lifetime: { _, value in value < 10 ? nil : .seconds(value) })
     for key in 1...3 { cache.insert(1, forKey: key, expiresAfter: .seconds(5)) }
+    cache[4] = 1
+    cache.setLifetime(.seconds(5), forKey: 4)
     clock.advance(by: .seconds(1))
     cache[1]! += 1
     cache.modifyValue(forKey: 2) { $0 += 1 }
     cache.updateValue(forKey: 3) { $0! += 1 }
-    for key in 1...3 {
+    cache[4]! += 1
+    for key in 1...4 {
       let left = try #require(cache.remainingLifetime(forKey: key))
       #expect(left <= .seconds(4) && left >= .seconds(4) - resolution * 2)
     }
@@ -97,12 +100,16 @@ struct EntryLifetimeTests {
     #expect(cache.keys.sorted() == [1, 2])
     clock.advance(by: resolution * 2)
     #expect(cache.keys.isEmpty)
-    // Others go by the rule.
+    // Others go by the rule, but for one that never ends.
     cache[4] = 1
+    cache.insert(1, forKey: 5, expiresAfter: .seconds(Int64.max))
     clock.advance(by: .seconds(90))
     cache[4]! += 1
+    cache[5]! += 1
     clock.advance(by: .seconds(90))
     #expect(cache[4] == 2)
+    clock.advance(by: .seconds(90))
+    #expect(cache.keys == [5])
     cache.checkInvariants()
   }
 
