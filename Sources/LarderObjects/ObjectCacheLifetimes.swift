@@ -57,7 +57,8 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
   }
 
   /// How long objects stay after they were last used; `nil` for any time. The first such limit
-  /// takes as long as a first lifetime, unless the cache was made with one. Otherwise like
+  /// takes as long as a first lifetime, unless the cache was made with one. Not every use is noted,
+  /// so a shorter limit may end what was used a 64th of the former one ago. Otherwise like
   /// ``ageLimit``.
   public var idleLimit: Duration? {
     get { contents.expiration.afterAccess }

@@ -129,6 +129,25 @@ struct ExpirationRuleTests {
     cache.checkInvariants()
   }
 
+  @Test("Under a shorter idle time nothing lives longer than that after its use")
+  func shorterIdleTime() throws {
+    let cache = make(.afterAccess(.seconds(3_600)))
+    cache[1] = 1
+    clock.advance(by: .seconds(20))
+    cache[2] = 2
+    // Less than a 64th later: not noted.
+    #expect(cache[1] == 1)
+    clock.advance(by: .seconds(5))
+    cache.expiration = .afterAccess(.seconds(30))
+    for (key, seconds) in [(1, 5), (2, 25)] {
+      let left = try #require(cache.remainingLifetime(forKey: key))
+      #expect(left <= .seconds(seconds) && left >= .seconds(seconds) - resolution)
+    }
+    clock.advance(by: .seconds(25))
+    #expect(cache.keys.isEmpty)
+    cache.checkInvariants()
+  }
+
   @Test("Jitter shortens lifetimes, evenly, by no more than its fraction")
   func jitter() {
     let cache = make(.afterWrite(.seconds(100), jitter: 0.5))

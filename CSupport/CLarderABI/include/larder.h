@@ -58,14 +58,14 @@
  * from the system.
  *
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
- * sleeps. When its lifetime is over, a value is found for 10 ms more at most. It may end early, by
- * 2 ms if its lifetime is longer than a second and by some microseconds otherwise, and by a 64th of
- * an idle lifetime. It still counts, and holds its memory, until a write or the background thread
- * comes upon it. That is within a second, unless the machine is overloaded. Where values can
- * expire, an entry takes 16 bytes more, and 24 with `after_access`. A cache that was created
- * without anything about time can be given lifetimes, too. The first one costs O(n), once: all
- * entries are stored anew, and count as written at that moment. From then on an entry takes two or
- * three times the room.
+ * sleeps; one below 4,096 ns is taken for that. When its lifetime is over, a value is found for 10
+ * ms more at most. It may end early, by 2 ms if its lifetime is longer than a second and by some
+ * microseconds otherwise, and by a 64th of an idle lifetime. It still counts, and holds its memory,
+ * until a write or the background thread comes upon it. That is within a second, unless the machine
+ * is overloaded. Where values can expire, an entry takes 16 bytes more, and 24 with `after_access`.
+ * A cache that was created without anything about time can be given lifetimes, too. The first one
+ * costs O(n), once: all entries are stored anew, and count as written at that moment. From then on
+ * an entry takes two or three times the room.
  *
  * COMPATIBILITY. Structures begin with their size. A later version may add members at their ends,
  * and numbers to the enumerations. Zero in such a member means what the library did before the
@@ -405,9 +405,10 @@ LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *ke
 
 /* Sets three members of the configuration, also for what is stored: it expires as if it had been
  * stored under them, unless it was given a lifetime. If there was no `after_access` before, or it
- * would have ended after its writing first, it counts as used now. O(n), in slices. The first
- * `after_access` of a cache that was created with 0 for it takes longer, like a first lifetime, and
- * memory as well.
+ * would have ended after its writing first, it counts as used now. Otherwise a shorter
+ * `after_access` may end what was used a 64th of the former one ago, or with jitter that part of it
+ * more, a quarter at most: not every use is noted. O(n), in slices. The first `after_access` of a
+ * cache that was created with 0 for it takes longer, like a first lifetime, and memory as well.
  * LARDER_OUT_OF_MEMORY if some entries keep their deadlines. */
 LARDER_API larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
                                                uint64_t after_access, double jitter);
