@@ -18,8 +18,8 @@ static _Atomic(uint64_t) pause_of_steps = (uint64_t)2000000000;
 static _Atomic(uint64_t) step_due, purge_due;
 static const uint64_t purge_pause = (uint64_t)700000000;
 
-/// The child of fork() has forgotten a level that caches have answered to, or has nobody who raises
-/// their caps: the next call begins anew.
+/// The child of fork() has forgotten a level that caches may have answered to, maybe in the midst
+/// of that, and has nobody who raises their caps: the next call begins anew.
 static _Atomic(bool) forgotten;
 
 static bool anyone_heeds(void) {
@@ -28,7 +28,7 @@ static bool anyone_heeds(void) {
 
 /// In the child of fork() nobody listens to the system, nor asks.
 static void forget(void) {
-  if (LRD_LOAD(&answered) != LRD_NORMAL || LRD_LOAD(&step_due)) LRD_STORE(&forgotten, true);
+  if (anyone_heeds()) LRD_STORE(&forgotten, true);
   lrd_level_forget();
   lrd_round_forget();
 }
@@ -91,7 +91,8 @@ void lrd_pressure_warn(int level, uint64_t nanoseconds) {
   prepare();
   uint64_t now = lrd_clock();
   uint64_t until = nanoseconds < UINT64_MAX - now ? now + nanoseconds : UINT64_MAX;
-  if (lrd_level_warn(level, until)) update(false);
+  bool news = lrd_level_warn(level, until);
+  if (was_forgotten() || news) update(false);
 }
 
 void lrd_pressure_sense(int level) {
