@@ -27,7 +27,7 @@
  *   plenty          a use need not move a soft word that is later than the limit by this, by either
  *                   rule while that changes (relaxed)
  *   expiration      admin lock
- *   rule, former    the rule of entries without a lifetime of their own, and the one before. Changed
+ *   rule, former    the rule of entries without a lifetime of their own, and the one before. Set
  *                   under the admin lock by whoever has set `rule_changes`, who reads them freely
  *   torn            some entries go by the former rule still: memory was missing, or fork() came in
  *                   the midst. Guard: `rule_changes`

@@ -160,13 +160,16 @@ bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
   // One change at a time, and each to its end: there are only two parities.
   while (atomic_exchange_explicit(&cache->rule_changes, true, memory_order_acquire)) lrd_yield();
   if (cache->torn) follow_all(cache, &slice);
-  lrd_lock_acquire(&cache->admin);
-  rule.parity = cache->rule.parity ^ LRD_WORD_PARITY;
-  cache->expiration = expiration;
-  cache->former = cache->rule;
-  cache->rule = rule;
-  lrd_lock_release(&cache->admin);
-  follow_all(cache, &slice);
+  // Without memory for that, the rule stays.
+  if (!cache->torn) {
+    lrd_lock_acquire(&cache->admin);
+    rule.parity = cache->rule.parity ^ LRD_WORD_PARITY;
+    cache->expiration = expiration;
+    cache->former = cache->rule;
+    cache->rule = rule;
+    lrd_lock_release(&cache->admin);
+    follow_all(cache, &slice);
+  }
   bool followed = !cache->torn;
   LRD_STORE(&cache->barren, 0);
   atomic_store_explicit(&cache->rule_changes, false, memory_order_release);
