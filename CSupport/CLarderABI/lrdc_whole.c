@@ -14,12 +14,11 @@ larder_status larder_remove_all(larder_cache *cache) {
 
 static void trim(larder_cache *cache, uint64_t count, uint64_t cost) {
   lrd_lane *lane = lrdc_lane(cache);
-  // Evicts no more entries than there are now. Threads that insert meanwhile keep the limits.
-  uint64_t allowance = lrd_cache_count(cache->core);
+  lrd_trim plan = lrd_trim_plan(cache->core, count, cost, UINT64_MAX);
   bool done = false;
   while (!done) {
     lrd_garbage garbage = {0};
-    done = lrd_trim_some(cache->core, lane, &garbage, count, cost, &allowance);
+    done = lrd_trim_some(cache->core, lane, &garbage, &plan);
     lrdc_finish(cache, lane, &garbage);
   }
 }

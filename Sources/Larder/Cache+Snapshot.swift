@@ -57,7 +57,7 @@ extension Cache {
   ///
   /// That is the order as it stands. Policies that count hits in the entries move these only when
   /// they look for a victim. So an entry with many hits may be listed as cold, and a
-  /// ``trim(toCount:file:line:)`` keeps it all the same.
+  /// ``trim(toCount:file:line:)`` may keep it all the same.
   ///
   /// - Parameters:
   ///   - n: The most entries to return. Must not be negative.
@@ -76,7 +76,7 @@ extension Cache {
   }
 
   /// Returns the `n` entries at the cold end of the policy's order, coldest first: those that the
-  /// policy looks at next. It spares those that were hit; see ``hottest(_:file:line:)``.
+  /// policy looks at next. Some policies spare those that were hit; see ``hottest(_:file:line:)``.
   ///
   /// - Parameters:
   ///   - n: The most entries to return. Must not be negative.

@@ -84,12 +84,12 @@ extension Cache {
   /// meanwhile are for their own insertions to evict.
   func trim(_ count: UInt64, _ cost: UInt64, atMost most: UInt64 = .max) {
     let lane = lrd_lane_attach(core)
-    var allowance = Swift.min(lrd_cache_count(core), most)
+    var plan = lrd_trim_plan(core, count, cost, most)
     var done = false
     while !done {
       let moment = extras?.secondChance?.moment() ?? 0
       var garbage = lrd_garbage()
-      done = lrd_trim_some(core, lane, &garbage, count, cost, &allowance)
+      done = lrd_trim_some(core, lane, &garbage, &plan)
       finish(&garbage, lane, since: moment)
     }
   }

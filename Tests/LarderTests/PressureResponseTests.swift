@@ -113,6 +113,25 @@ struct PressureResponseTests {
     }
   }
 
+  @Test("What somebody else holds goes last, also where all others were read", arguments: [1, 4])
+  func heldAndUnread(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards] in
+      let cache = Cache<Int, Tracked>(countLimit: 2_000, shards: shards)
+      let tracker = LifetimeTracker()
+      var held: [Tracked] = []
+      for key in 0..<2_000 {
+        let value = tracker.make(key)
+        if key % 5 < 2 { held.append(value) }
+        cache[key] = value
+      }
+      for _ in 0..<3 { for key in 0..<2_000 where key % 5 >= 2 { _ = cache[key] } }
+      MemoryPressure.report(.warning)
+      #expect(cache.count == 1_000)
+      #expect(held.allSatisfy { cache.contains($0.payload) })
+      cache.checkInvariants()
+    }
+  }
+
   @Test("keepReferenced removes what nobody else holds, and nothing else", arguments: [1, 4])
   func keepsReferenced(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards] in

@@ -75,6 +75,74 @@ struct TrimmedOrderTests {
     cache.checkInvariants()
   }
 
+  @Test("Where purges are the only evictions, another set takes the place of the former one")
+  func drift() {
+    let options = Cache<Int, Int>.Options(preferredCount: 300)
+    let cache = Cache<Int, Int>(countLimit: 1_000, options: options)
+    var others = 1_000_000
+    /// Reads through 200 keys, again and again, beside keys that never come back, so many that every
+    /// round brings a purge. Returns how many the last ten rounds found.
+    func work(from first: Int) -> Int {
+      var found = 0
+      for round in 0..<40 {
+        if round == 30 { found = 0 }
+        for key in first..<first + 200 {
+          if cache[key] != nil { found += 1 } else { cache[key] = key }
+        }
+        for key in others..<others + 600 { cache[key] = key }
+        others += 600
+      }
+      return found
+    }
+    for first in [0, 10_000, 20_000, 30_000] { #expect(work(from: first) > 1_000) }
+    cache.checkInvariants()
+  }
+
+  @Test("A deep trim knows nothing of the one before", arguments: [1, 4])
+  func twoTrims(shards: Int) {
+    let cache = Cache<Int, Int>(shards: shards)
+    let local = LocalCache<Int, Int>()
+    for key in 0..<1_000 { (cache[key], local[key]) = (key, key) }
+    for _ in 0..<20 { for key in 0..<1_000 { (_, _) = (cache[key], local[key]) } }
+    // The coldest of all these was read as often as can be counted.
+    cache.trim(toCount: 500)
+    local.trim(toCount: 500)
+    let read = ((0..<1_000).filter { cache.contains($0) }, (0..<1_000).filter { local.contains($0) })
+    for key in 1_000..<1_500 { (cache[key], local[key]) = (key, key) }
+    cache.trim(toCount: 500)
+    local.trim(toCount: 500)
+    // One of sixteen goes, until the unread ones are reached.
+    #expect(read.0.count { cache.contains($0) } >= 450)
+    #expect(read.1.count { local.contains($0) } >= 450)
+  }
+
+  @Test("What costs nothing goes after what costs, however often that is read")
+  func freeEntries() {
+    let cache = Cache<Int, Int>(totalCostLimit: 1_000)
+    let local = LocalCache<Int, Int>(totalCostLimit: 1_000)
+    for key in 0..<1_000 {
+      cache.insert(key, forKey: key, cost: 1)
+      local.insert(key, forKey: key, cost: 1)
+    }
+    for key in 2_000..<2_020 {
+      cache.insert(key, forKey: key, cost: 0)
+      local.insert(key, forKey: key, cost: 0)
+    }
+    for _ in 0..<3 {
+      for key in 0..<1_000 {
+        _ = cache[key]
+        _ = local[key]
+      }
+    }
+    cache.trim(toCost: 500)
+    local.trim(toCost: 500)
+    #expect((2_000..<2_020).count { cache.contains($0) } == 20)
+    #expect((2_000..<2_020).count { local.contains($0) } == 20)
+    #expect(cache.totalCost == 500 && local.totalCost == 500)
+    cache.checkInvariants()
+    local.checkInvariants()
+  }
+
   @Test("Where nothing was read, the newest stay")
   func unread() {
     for limit in [10, 100, 1_000] {

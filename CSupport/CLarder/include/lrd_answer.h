@@ -5,11 +5,12 @@
  * that nobody else holds. The levels and the background are two causes, each with a state of its
  * own.
  *
- * BASE. A fraction is one of the base: the most that the cache has held since the cause began. So
- * the same level, reported again, removes only what has come since, and nothing that is within its
- * cap. The cause ends when its cap is gone and the level is normal; the next one begins with what
- * is there then. Parts of the base and of limits are rounded up: a cap is never 0, so a small cache
- * is not emptied while it may hold an entry.
+ * BASE. A fraction is one of the base: the most that the cache has held since the cause began, or
+ * since the other one did, if that still lasts: the two do not compound. So the same level,
+ * reported again, removes only what has come since, and nothing that is within its cap. The cause
+ * ends when its cap is gone and the level is normal; the next one begins with what is there then.
+ * Parts of the base and of limits are rounded up: a cap is never 0, so a small cache is not emptied
+ * while it may hold an entry.
  *
  * CAP. While a cause lasts, its cap stands beside the owner's limits, at the same fraction of them,
  * but not below a 16th. What has no limit has no cap. The limits in force are the lowest of all. A
@@ -24,7 +25,7 @@
  *   all others   guard: the cache's `admin` lock */
 #pragma once
 
-#include "lrd_entry.h"
+#include "lrd_order.h"
 
 #pragma clang assume_nonnull begin
 
@@ -68,6 +69,7 @@ typedef struct lrd_relief {
   uint64_t allowance; // evictions at most
   uint64_t passes;    // entries held elsewhere that may be passed over
   bool unheld;        // as in lrd_action
+  lrd_depth depth;    // known when it begins
 } lrd_relief;
 
 /// Tells how many caches heed pressure. Relaxed: a hint whether anybody wants to know.

@@ -7,11 +7,21 @@
 
 #pragma clang assume_nonnull begin
 
-/// Evicts entries while the cache exceeds its limits or a bound (UINT64_MAX: none). Counts
-/// `*allowance` down and stops at 0, so that insertions meanwhile cannot keep it busy forever. True
-/// when done. False: the caller ends `garbage` and calls again with a new one.
+/// One trim.
+typedef struct lrd_trim {
+  lrd_amount bounds;
+  uint64_t allowance; // evictions at most: insertions meanwhile cannot keep it busy forever
+  lrd_depth depth;
+} lrd_trim;
+
+/// A trim to the limits and to these bounds (UINT64_MAX: none). It evicts up to `most` entries, and
+/// no more than there are now.
+lrd_trim lrd_trim_plan(lrd_cache *cache, uint64_t count_bound, uint64_t cost_bound, uint64_t most);
+
+/// Evicts entries as planned. True when done. False: the caller ends `garbage` and calls again with
+/// a new one.
 bool lrd_trim_some(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage,
-                   uint64_t count_bound, uint64_t cost_bound, uint64_t *allowance);
+                   lrd_trim *trim);
 
 /// Sets a limit of the owner, 0 for none. While pressure caps it, the lower one is in force.
 /// Insertions obey it from then on: none that read the earlier limit is still running. The caller

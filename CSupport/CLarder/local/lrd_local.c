@@ -82,25 +82,28 @@ void lrd_local_remove_all(lrd_local *local, lrd_chain *removed) LRD_UNCHECKED_LO
   lrd_order_dissolve(&order, local->cache.policy, &local->cache.pool, LRD_REMOVED_BY_CALL, removed);
 }
 
-/// Which bound is exceeded: the lower one of the limit and what the call asks for.
-static lrd_shortage excess(lrd_local *local, uint64_t count, uint64_t cost) {
-  lrd_amount limits = lrd_budget_limits(&local->cache.budget);
-  if (limits.count < count) count = limits.count;
-  if (limits.cost < cost) cost = limits.cost;
-  if (local->shard.count > count) return LRD_COUNT_SHORT;
-  return cost != LRD_UNBOUNDED && local->shard.cost > cost ? LRD_COST_SHORT : LRD_ROOM;
+/// Which bound is exceeded.
+static lrd_shortage excess(const lrd_shard *shard, lrd_amount bounds) {
+  if (shard->count > bounds.count) return LRD_COUNT_SHORT;
+  bool over = bounds.cost != LRD_UNBOUNDED && shard->cost > bounds.cost;
+  return over ? LRD_COST_SHORT : LRD_ROOM;
 }
 
 void lrd_local_trim(lrd_local *local, uint64_t count_bound, uint64_t cost_bound,
                     lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = &local->shard;
+  lrd_amount limits = lrd_budget_limits(&local->cache.budget);
+  lrd_amount bounds = {lrd_least(limits.count, count_bound), lrd_least(limits.cost, cost_bound)};
+  lrd_amount held = {shard->count, shard->cost < UINT64_MAX ? (uint64_t)shard->cost : UINT64_MAX};
+  lrd_depth depth = {.deep = lrd_amount_is_deep(held, bounds, shard->count)};
+  lrd_order_begin_trim(&shard->order, &depth, 0);
   lrd_shortage shortage;
-  local->shard.order.trims = true;
-  while ((shortage = excess(local, count_bound, cost_bound)) != LRD_ROOM) {
-    bool found = lrd_evict_living_locked(&local->cache, &local->shard, NULL, LRD_REMOVED_TRIM,
-                                         shortage, removed);
+  while ((shortage = excess(shard, bounds)) != LRD_ROOM) {
+    bool found =
+        lrd_evict_living_locked(&local->cache, shard, NULL, LRD_REMOVED_TRIM, shortage, removed);
     if (!found) break;
   }
-  local->shard.order.trims = false;
+  lrd_order_end_trim(&shard->order);
 }
 
 void lrd_local_set_limits(lrd_local *local, uint64_t count_limit,

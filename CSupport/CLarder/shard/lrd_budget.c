@@ -50,10 +50,19 @@ lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64
   return LRD_ROOM;
 }
 
-lrd_shortage lrd_budget_excess(lrd_budget *budget, lrd_amount bounds) {
+/// The lower ones of the bounds and the limits.
+static lrd_amount within_limits(lrd_budget *budget, lrd_amount bounds) {
   lrd_amount limits = lrd_budget_limits(budget);
-  if (limits.count < bounds.count) bounds.count = limits.count;
-  if (limits.cost < bounds.cost) bounds.cost = limits.cost;
+  return (lrd_amount){lrd_least(limits.count, bounds.count), lrd_least(limits.cost, bounds.cost)};
+}
+
+bool lrd_budget_is_deep(lrd_budget *budget, lrd_amount bounds, uint64_t most) {
+  lrd_amount held = {LRD_LOAD(&budget->count), lrd_budget_cost(budget)};
+  return lrd_amount_is_deep(held, within_limits(budget, bounds), most);
+}
+
+lrd_shortage lrd_budget_excess(lrd_budget *budget, lrd_amount bounds) {
+  bounds = within_limits(budget, bounds);
   if (LRD_LOAD(&budget->count) > bounds.count) return LRD_COUNT_SHORT;
   bool over = lrd_budget_carries(budget) || LRD_LOAD(&budget->cost) > bounds.cost;
   return over && bounds.cost != LRD_UNBOUNDED ? LRD_COST_SHORT : LRD_ROOM;

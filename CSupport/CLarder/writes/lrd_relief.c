@@ -78,7 +78,7 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *re
                               uint64_t wanted, yield *yield) LRD_REQUIRES(shard->lock) {
   const lrd_policy *policy = cache->policy;
   uint64_t most = shard->count < looks_per_lock ? shard->count : looks_per_lock;
-  shard->order.trims = true;
+  lrd_order_begin_trim(&shard->order, &relief->depth, (uint32_t)(shard - cache->shards));
   int free = 0; // entries without a cost that were passed over in a row
   for (uint64_t look = 0; yield->victims.count < wanted && look < most; look++) {
     lrd_shortage shortage = lrd_budget_excess(&cache->budget, relief->bounds);
@@ -99,7 +99,7 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *re
     free = 0;
     give_up_locked(cache, shard, victim, yield);
   }
-  shard->order.trims = false;
+  lrd_order_end_trim(&shard->order);
 }
 
 static bool is_closed(lrd_cache *cache) {
@@ -218,6 +218,7 @@ static void run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, gathered *
 void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
   uint64_t count = lrd_cache_count(cache) / gathered_part;
   uint64_t cost = lrd_limbo_bound(0, lrd_cache_cost_limit(cache)).cost;
+  relief->depth.deep = lrd_budget_is_deep(&cache->budget, relief->bounds, relief->allowance);
   gathered gathered = {.most = {count < gathered_most ? count : gathered_most, cost}};
   run(cache, lane, relief, &gathered);
   destroy(cache, &gathered);

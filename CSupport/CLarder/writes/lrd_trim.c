@@ -5,22 +5,28 @@
 #include "lrd_expire.h"
 #include "lrd_growth.h"
 
+lrd_trim lrd_trim_plan(lrd_cache *cache, uint64_t count_bound, uint64_t cost_bound, uint64_t most) {
+  lrd_trim trim = {.bounds = {count_bound, cost_bound},
+                   .allowance = lrd_least(lrd_cache_count(cache), most)};
+  trim.depth.deep = lrd_budget_is_deep(&cache->budget, trim.bounds, trim.allowance);
+  return trim;
+}
+
 /// Evicts up to `wanted` entries of one shard while the cache exceeds its limits or the bounds.
-static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_amount bounds,
-                              uint64_t wanted, lrd_chain *victims) LRD_REQUIRES(shard->lock) {
-  shard->order.trims = true;
+static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_trim *trim, uint64_t wanted,
+                              lrd_chain *victims) LRD_REQUIRES(shard->lock) {
+  lrd_order_begin_trim(&shard->order, &trim->depth, (uint32_t)(shard - cache->shards));
   while (wanted--) {
-    lrd_shortage shortage = lrd_budget_excess(&cache->budget, bounds);
+    lrd_shortage shortage = lrd_budget_excess(&cache->budget, trim->bounds);
     if (shortage == LRD_ROOM) break;
     if (!lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, shortage, victims)) break;
     lrd_budget_release(&cache->budget, 1, lrd_entry_cost(victims->tail));
   }
-  shard->order.trims = false;
+  lrd_order_end_trim(&shard->order);
 }
 
-bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint64_t count_bound,
-                   uint64_t cost_bound, uint64_t *allowance) {
-  lrd_amount bounds = {count_bound, cost_bound};
+bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, lrd_trim *trim) {
+  lrd_amount bounds = trim->bounds;
   uint32_t idle = 0;
   // What has expired goes first, in whatever shard it is.
   while (lrd_cache_is_timed(cache) && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM &&
@@ -28,20 +34,20 @@ bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint6
          lrd_expire_seek(cache, lane, garbage)) {
     if (lrd_garbage_is_due(garbage)) return false;
   }
-  while (*allowance && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM) {
+  while (trim->allowance && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM) {
     uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
     lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
     // Several shards take turns. A single one evicts many, in its own order.
     uint64_t wanted = cache->shard_mask ? 1 : LRD_EVICTIONS_PER_LOCK;
-    if (wanted > *allowance) wanted = *allowance;
+    if (wanted > trim->allowance) wanted = trim->allowance;
     lrd_chain victims = {0};
     lrd_shard_enter(cache, lane, shard);
-    evict_some_locked(cache, shard, bounds, wanted, &victims);
+    evict_some_locked(cache, shard, trim, wanted, &victims);
     uint32_t evicted = victims.count;
     lrd_garbage_add_locked(cache, shard, garbage, &victims);
     garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
     lrd_shard_leave(cache, shard);
-    *allowance -= evicted;
+    trim->allowance -= evicted;
     idle = evicted ? 0 : idle + 1;
     if (idle > cache->shard_mask) {
       lrd_yield();

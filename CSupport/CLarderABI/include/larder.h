@@ -106,7 +106,7 @@ enum {
   LARDER_TOO_COSTLY = 3, /* not stored: costs more than the whole limit; its key has no value now */
   LARDER_TOO_SMALL = 4,  /* found, but larger than the buffer: nothing copied */
   LARDER_STOPPED = 5,    /* the visitor asked to stop */
-  LARDER_EXPIRED = 6,    /* a lifetime of 0: nothing stored, or it is removed; no value now */
+  LARDER_EXPIRED = 6,    /* a lifetime of 0: not stored, or removed; its key has no value now */
 
   LARDER_OUT_OF_MEMORY = -1,  /* all entries stay, except those evicted to make room */
   LARDER_BAD_ARGUMENT = -2,   /* a null pointer, a number without a meaning, or a policy

@@ -63,7 +63,7 @@ bool lrdt_table_is_resident(const lrd_table *table);
 /// Reads every main bucket of a table. The result means nothing.
 uint64_t lrdt_table_read(const lrd_table *table);
 
-/// Has a shard's history renewed by a larger one and then by one of the first size, with one supply.
+/// Has a shard's history renewed by a larger one, then by one of the first size, with one supply.
 /// True if each was asked for, and the last one is cleared memory.
 bool lrdt_renew_there_and_back(void);
 

@@ -4,6 +4,7 @@
  *
  *   lrd_policy_adaptive.c     the order: the queue of each entry, and the next victim
  *   lrd_adaptive_queues.h     the queues: the small one, in two halves, and the main one
+ *   lrd_adaptive_trim.h       what trims and memory pressure evict
  *   lrd_adaptive_sampling.h   the sample: the requests that the advisor learns of
  *
  * THE QUEUES follow the advisor's expert. A change of expert moves nothing at once: insertions and
@@ -25,6 +26,13 @@
 /// Probes of a shard that wait.
 enum { LRD_PROBES = 8 };
 
+/// What a deep trim knows of the main queue: see lrd_adaptive_trim.h.
+typedef struct lrd_level {
+  uint32_t hits;   // the level
+  uint32_t looked; // entries above it, since there was one that is not
+  uint32_t fewest; // hits of those
+} lrd_level;
+
 typedef struct lrd_adaptive {
   // Most insertions write these, and nothing else here. They lie in one line.
   lrd_ghosts ghosts;
@@ -43,7 +51,7 @@ typedef struct lrd_adaptive {
   bool plain;   // without limits now and before: one clock, nobody to tell, nothing else to do
   lrd_amount small;
   lrd_amount young;
-  uint32_t level; // of hits: see lrd_adaptive_trim.h
+  lrd_level level;
   uint32_t ghost_buckets;
   uint32_t sample_buckets;
   uint64_t planned;  // entries of capacity that the wanted history is for; 0: none planned yet

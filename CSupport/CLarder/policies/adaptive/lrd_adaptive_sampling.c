@@ -100,7 +100,7 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
   while (left && state->probe_count) {
     uint32_t asked = advance(order, left);
     if (!asked) return;
-    // Without shadows that took no time, and all that wait go on.
+    // Without shadows that took no time: it does not count.
     if (asked <= left) left -= asked;
   }
 }

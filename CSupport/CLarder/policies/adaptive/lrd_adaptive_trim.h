@@ -5,14 +5,21 @@
  * rule keeps the small queue as large as the whole cache asks for, and takes hits away from each
  * entry that it spares. After a deep trim the small queue would be all that is left, then chance.
  *
- *   the small queue   gives entries while it is more than its part of what is left, half at most.
- *                     Those with hits enough move to the main queue, as ever
- *   the main queue    gives those that count the fewest hits. All others keep their hits, and move
- *                     to its hot end
+ *   the small queue   gives entries while it is no less than its part of what is left, half at
+ *                     most. Those with hits enough move to the main queue, as ever
+ *   the main queue    gives those that count the fewest hits. All others move to its hot end
  *
- * THE LEVEL is the hits of the latest victim in the main queue. An entry with no more hits goes at
- * once. Where a call finds none among LRD_EXPERT_STEPS, it takes the one with the fewest. So the
- * level falls where there are colder entries, and rises where there are none.
+ * DEEP TRIMS, of more than an eighth of the cache, leave the others their hits: these would be used
+ * up before the end. Any other trim takes hits away as an insertion does. A cache whose purges take
+ * a few entries at a time thus forgets what was hot once. One that gets rid of entries by deep
+ * trims alone does not: an entry with fifteen hits goes after a newer one with less.
+ *
+ * THE LEVEL, in deep trims, is the hits of the latest victim in the main queue; a trim begins at 0.
+ * An entry with no more hits goes at once. Where a call finds none among LRD_EXPERT_STEPS, it takes
+ * the one with the fewest, and the level stays. It falls where a colder entry is found, and rises
+ * when a whole round found none as cold: to the fewest hits of that round. So hot entries that wait
+ * before cold ones lose one in LRD_EXPERT_STEPS. If all that a call looked at were in the small
+ * queue and have moved, the coldest of the main queue goes.
  *
  * Guard: the shard's lock. */
 #pragma once
@@ -22,7 +29,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// The policy's `victim` where `trims` of the order is set.
+/// The policy's `victim` where `trim` of the order is set.
 uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots);
 
 #pragma clang assume_nonnull end

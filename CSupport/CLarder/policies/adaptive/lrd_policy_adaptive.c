@@ -14,7 +14,8 @@
  * and shadows count keys. Their capacities in entries are estimated from what the shard holds, and
  * estimated again when they turn out wrong by a factor of two.
  *
- * NO LIMIT. Nothing is learned. The entries form one clock, and trims evict in its order.
+ * NO LIMIT. Nothing is learned. The entries form one clock, and what trims evict is in
+ * lrd_adaptive_trim.h.
  *
  * MEMORY beyond the header of an entry: 4 bytes of ghosts for each entry of capacity, up to 0.3
  * bytes of samples, and the shadows (lrd_advisor.h). An idle cache has none of it. */
@@ -159,7 +160,7 @@ LRD_INLINE uint32_t choose(lrd_order *order, lrd_slots slots, lrd_entry **victim
 }
 
 static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
-  if (order->trims) return lrd_adaptive_trim(order, lrd_pool_slots(pool));
+  if (order->trim) return lrd_adaptive_trim(order, lrd_pool_slots(pool));
   lrd_entry *victim;
   return choose(order, lrd_pool_slots(pool), &victim);
 }
@@ -194,6 +195,9 @@ static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   } else {
     lrd_parted_add_young(order, slots, entry, id);
   }
+  // A deep trim seeks the fewest hits, and would name this entry again at once. (If it is sampled,
+  // the advisor may take these for lookups.)
+  if (order->trim == LRD_TRIM_DEEP) lrd_entry_set_bits(entry, LRD_HITS_MOST);
 }
 
 static const _Atomic(uint32_t) *adaptive_listens(void *shared) {
