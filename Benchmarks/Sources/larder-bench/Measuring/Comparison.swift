@@ -56,12 +56,15 @@ struct Comparison {
         }
       }
     }
+    let collapsed = contenders.map { contender in isCollapsed(contender, among: contenders) }
     var round = 0
     // Repetitions that differ too much get as many again, to come closer together.
     while round < method.samples || round < 2 * method.samples && contenders.contains(where: isWide)
     {
       for turn in contenders.indices {
-        let contender = contenders[(turn + round) % contenders.count]
+        let index = (turn + round) % contenders.count
+        let contender = contenders[index]
+        if collapsed[index] && round > 0 { continue }
         try progress.unit(of: contender.label) {
           if let rate { try contender.sampleLatency(rate: rate) } else { try contender.sample() }
         }
@@ -71,6 +74,13 @@ struct Comparison {
     return implementations.map { implementation in
       outcome(of: contenders.filter { $0.implementation.name == implementation.name })
     }
+  }
+
+  /// True if the warm-up took four times as long as that of another variant. It is then measured
+  /// once: a lock that collapses may take half a minute each time, and does not count anyway.
+  private func isCollapsed(_ contender: Contender, among all: [Contender]) -> Bool {
+    let variants = all.filter { $0.implementation.name == contender.implementation.name }
+    return contender.warmUpWall > 4 * variants.map(\.warmUpWall).min()!
   }
 
   private func isWide(_ contender: Contender) -> Bool {

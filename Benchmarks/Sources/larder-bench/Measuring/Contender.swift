@@ -9,6 +9,8 @@ final class Contender {
   private(set) var series = Series()
   private(set) var curve = LatencyCurve()
   private(set) var timer = 0.0
+  /// Wall time of an operation in the last warm-up, in nanoseconds; 0 without one.
+  private(set) var warmUpWall = 0.0
   private let configuration: Configuration
   private let child: Child
   private var position = 0
@@ -44,6 +46,7 @@ final class Contender {
 
   func warmUp() throws {
     let reply = try round()
+    warmUpWall = (reply.wallNs ?? 0) / Double(max(1, operations))
     if configuration.expires { try chooseLifetime(by: reply) }
   }
 
