@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_answer.h — the arithmetic of a cache's answer to memory pressure and to the background.
+/* lrd_answer.h — the arithmetic of a cache's answer to memory pressure and to the app's background.
  *
  * A RESPONSE says what the owner wants done at each level: to keep a fraction, or to remove all
- * that nobody else holds. The levels and the background are two causes, each with a state of its
- * own.
+ * that nobody else holds. The levels and the app's background are two causes, each with a state of
+ * its own.
  *
  * BASE. A fraction is one of the base: the most that the cache has held since the cause began, or
  * since the other one did, if that still lasts: the two do not compound. So the same level,
@@ -29,7 +29,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// The levels of pressure, and then what else an action can be for.
+/// The levels of pressure, and then what else an action can be for: the app's background.
 enum { LRD_NORMAL, LRD_WARNING, LRD_CRITICAL, LRD_BACKGROUND, LRD_ACTIONS };
 /// The causes of an answer.
 enum { LRD_BY_LEVEL, LRD_BY_BACKGROUND, LRD_CAUSES };

@@ -39,15 +39,15 @@ void lrd_pressure_sense(int level);
 /// The highest of the levels.
 int lrd_pressure_current(void);
 
-/// The program went to the background: caches that want it give up a part. Does nothing if it is
-/// there already.
+/// The program went to the app's background: caches that want it give up a part. Does nothing if it
+/// is there already.
 void lrd_pressure_enter_background(void);
 
 /// It is back: the limits are what they were.
 void lrd_pressure_enter_foreground(void);
 
-/// Sets a cache's response, and answers to the current level, and to the background if the program
-/// is there, as a report does. The first that heeds starts the watcher.
+/// Sets a cache's response, and answers to the current level, and to the app's background if the
+/// program is there, as a report does. The first that heeds starts the watcher.
 void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response);
 
 /// Listens to the system, or does no more. Until one of them is called, the first cache that heeds

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_level.h — how short memory is, by several sources; the highest of their levels counts. And
- * whether the program is in the background.
+ * whether the program is in the app's background.
  *
  * FIELDS, all atomic and relaxed: what a walk does is under locks. Guard of the levels' stores:
  * `levels`, a side lock. So whoever sets the last of them stores the highest of all.
  *   level[]        the level of each source
  *   warned_until   when the program's word for a while ends
  *   current        the highest of the levels
- *   hidden         the program is in the background */
+ *   hidden         the program is in the app's background */
 #pragma once
 
 #include "lrd_answer.h"
@@ -39,7 +39,7 @@ int lrd_level_current(void);
 /// In the child of fork(): nobody listens to the system.
 void lrd_level_forget(void);
 
-/// Notes that the program is in the background, or is not. True when that is new.
+/// Notes that the program is in the app's background, or is not. True when that is new.
 bool lrd_level_hide(bool hidden);
 bool lrd_level_is_hidden(void);
 

@@ -14,7 +14,7 @@ bool lrd_reply_to_level(lrd_cache *cache, int level);
 /// One step of the caps. True when another one is needed.
 bool lrd_reply_step(lrd_cache *cache);
 
-/// The background was entered, or the response was set there: the cap is then that of the new
+/// The app's background was entered, or the response was set there: the cap is then that of the new
 /// response, higher or lower. Or it was left. True when something was evicted.
 bool lrd_reply_hide(lrd_cache *cache);
 bool lrd_reply_unhide(lrd_cache *cache);

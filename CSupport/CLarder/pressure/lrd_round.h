@@ -26,7 +26,7 @@ bool lrd_round_ask(void);
 /// Has those asked, on a thread of their own. It calls `evicted` if something was.
 void lrd_round_ask_elsewhere(void (*evicted)(void));
 
-/// Tells the caches that the program is in the background, or is not. True when something was
+/// Tells the caches that the program is hidden (lrd_level.h), or is not. True when something was
 /// evicted.
 bool lrd_round_hide(void);
 
