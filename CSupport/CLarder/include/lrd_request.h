@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_request.h — asks the background thread of the process to visit a cache.
  *
- *             lrd_request_visit()        lrd_request_begin()
- *   idle ──────────────────────▶ QUEUED ────────────────────▶ VISITED ──▶ idle
- *                                 ▲  ▲                         │   │
- *                                 │  └─ asked, or BUSY, SOON ──┘   │ LATER
- *                                 └─ asked, or the pause is over ─ WAITING, or a time to wait
+ *   state              what happens                          next state        where it is kept
+ *   idle               somebody asks                         QUEUED            the queue
+ *   QUEUED             the thread takes it and begins        VISITED           nowhere
+ *                      the thread cannot be started          idle              nowhere
+ *   VISITED            somebody asks                         VISITED, QUEUED   nowhere
+ *                      the visit ends with DONE              idle              nowhere
+ *                      with LATER, or DONE and a time        WAITING           those that wait
+ *                      with SOON                             QUEUED            the queue
+ *                      with BUSY                             QUEUED            those that wait
+ *   VISITED, QUEUED    the visit ends                        QUEUED            as after SOON or BUSY
+ *   WAITING            its pause is over, and it begins      VISITED           nowhere
+ *                      somebody asks                         WAITING, QUEUED   those that wait
+ *   WAITING, QUEUED    the thread looks over them            VISITED           nowhere
  *
- * After BUSY the request counts as QUEUED, so asking for it wakes nobody. It is kept with those
- * that wait, and taken when its rest is over.
+ * After BUSY the request is QUEUED, so asking for it wakes nobody. It is taken when its rest is
+ * over.
  *
  * Any thread that holds no lock may ask. The first request starts the background thread, which
  * sleeps while the queue is empty. This file has the queue and the thread, and nothing of a visit:
@@ -106,8 +114,8 @@ void lrd_request_begin(lrd_request *request);
 /// `wait`: the next visit is wanted after so many nanoseconds, even if this one is done; 0: is not.
 void lrd_request_end(lrd_request *request, lrd_progress progress, uint64_t wait);
 
-/// True when the system refused to start the background thread at the last try: its work then stays
-/// undone. Relaxed, a hint.
+/// True when the system refused to start the background thread at the last try: its work is then
+/// left to writers and to reclaim(). Relaxed, a hint.
 extern _Atomic(bool) lrd_request_unheard;
 
 static inline bool lrd_request_is_unheard(void) {
