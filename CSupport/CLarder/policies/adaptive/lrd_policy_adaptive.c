@@ -5,6 +5,25 @@
  *   queue     the small queue, old and young, and the main queue: lrd_adaptive_queues.h
  *   history   [ ghosts | sampled entries ]
  *
+ * AN EVICTION
+ *   1. Settles, after a change to an expert that fills: moves up to LRD_AGEING_MOST of the oldest
+ *      entries of a small queue that is too large to the main queue.
+ *   2. Looks at the coldest entry of the small queue if that has its share or the main queue is
+ *      empty, otherwise at the coldest of the main queue.
+ *   3. An entry with hits enough moves from the small queue to the hot end of the main queue, or
+ *      goes round the main queue once more, with fewer hits. Then step 2 again; the last of
+ *      LRD_EXPERT_STEPS entries may not stay. Any other entry is the victim.
+ *   4. A victim of the small queue leaves a ghost.
+ *
+ * AN INSERTION, after the evictions for it
+ *   1. Does the upkeep if that is due (lrd_adaptive_sampling.h).
+ *   2. Enters the main queue: if a ghost proves the key and the program loads what it misses; under
+ *      CLOCK; or while the cache fills up under an expert that fills, once the small queue has its
+ *      share. Otherwise enters the young half of the small queue.
+ *   3. Ages up to LRD_AGEING_MOST of the oldest young entries, while there are too many of them:
+ *      they become old and lose their hits.
+ *   4. Tells the advisor if the key is sampled.
+ *
  * A change of expert moves no entry at once. The next victims and insertions follow the new
  * targets, and the queues drift there. lrd_shadow.c has the same rules: a shadow of full capacity
  * hits and misses like a cache of one shard that follows its expert, exactly so under CLOCK. Ghosts
@@ -17,8 +36,10 @@
  * NO LIMIT. Nothing is learned. The entries form one clock, and what trims evict is in
  * lrd_adaptive_trim.h.
  *
- * MEMORY beyond the header of an entry: 4 bytes of ghosts for each entry of capacity, up to 0.3
- * bytes of samples, and the shadows (lrd_advisor.h). An idle cache has none of it. */
+ * MEMORY beyond the header of an entry: 4 bytes of ghosts for each entry of capacity, unless there
+ * are fewer than LRD_EXPERT_TINY; samples of 2.6 KB from 256 entries on, in one shard, and of 0.08
+ * to 0.16 bytes for each entry from 16,384 on; and the shadows (lrd_advisor.h). An idle cache has
+ * none of it. */
 #include "lrd_adaptive_sampling.h"
 #include "lrd_adaptive_trim.h"
 
@@ -58,7 +79,7 @@ LRD_INLINE bool is_for_main(lrd_order *order, uint64_t hash48) {
   const lrd_adaptive *state = order->state;
   const lrd_expert *expert = state->expert;
   bool proven = lrd_ghosts_recall(&state->ghosts, hash48, expert->life);
-  // Where nobody loads what he missed, a key stored again proves nothing.
+  // Where nobody loads what was missed, a key stored again proves nothing.
   if (LRD_UNLIKELY(proven) && lrd_advisor_hears_loads(order->shared)) return true;
   if (expert->clock) return true;
   return is_filling(order) && lrd_adaptive_small_is_full(order) &&
