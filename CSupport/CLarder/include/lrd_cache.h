@@ -64,7 +64,8 @@
 struct lrd_lanes;
 struct lrd_cache;
 
-/// How the core destroys pairs when no call of the layer above is on the stack.
+/// How the core itself destroys pairs, shows them and asks about them: in threads of its own, in
+/// answers to memory pressure, and in calls on a whole cache.
 typedef struct lrd_hooks {
   void *_Nullable context;
   /// Destroys the key and the value of an entry, not its header. `*batch` belongs to the layer
@@ -80,7 +81,7 @@ typedef struct lrd_hooks {
   /// Called once, when the cache's memory is freed.
   void (*_Nonnull release)(void *_Nullable context);
 
-  /* For evictions by pressure, which no call of the layer above makes. NULL: not needed. */
+  /* For evictions by pressure. NULL: not needed. */
 
   /// The response of a cache that `asks`. No lock is held, and the call may take long.
   lrd_action (*_Nullable ask)(void *_Nullable context, int level);
@@ -90,9 +91,11 @@ typedef struct lrd_hooks {
   /// Called before entries are removed. What it returns is passed to `show`.
   uint64_t (*_Nullable moment)(void *_Nullable context);
 
+  /* For entries that get another slot. */
+
   /// Copies key and value of an entry, and what else the layer above keeps behind its header, into
-  /// another slot. Both are destroyed later. Under the shard's lock. NULL if the cache is never to
-  /// be given lifetimes.
+  /// another slot. Both are destroyed later. Under the shard's lock. Needed for lifetimes given
+  /// later, and to compact the pool. NULL: neither is done.
   void (*_Nullable copy)(void *_Nullable context, lrd_entry *_Nonnull copy,
                          lrd_entry *_Nonnull entry);
 } lrd_hooks;

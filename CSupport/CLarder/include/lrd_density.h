@@ -12,9 +12,9 @@ typedef struct lrd_density {
   uint64_t since;      // when the pool was first seen to be as sparse as this; 0: it is not
   uint64_t used;       // slots in use then
   uint64_t moved_ever; // entries, by anybody, until then
-  bool moves;          // a pass has begun, and `sweep` of `shard` is its next slice
-  int passes;          // that have come to their end
-  uint64_t moved;      // by the pass
+  bool moves;          // pages are vacated; the next slice is `sweep` of `shard`
+  int passes;          // that have come to their end since
+  uint64_t moved;      // by the present one
   uint32_t shard;
   lrd_sweep sweep;
 } lrd_density;

@@ -143,8 +143,7 @@ LRD_INLINE uint64_t lrd_entry_hash48(const lrd_entry *entry) LRD_NONBLOCKING {
   return (uint64_t)entry->hash_high << 48 | (uint64_t)entry->hash_mid << 16;
 }
 
-/// The same, in one load: for those who may read the links, too. Its lower 16 bits come from
-/// `next`.
+/// The same, in one load, which reads a half of `next` as well: for those who may read the links.
 LRD_INLINE uint64_t lrd_entry_hash48_locked(const lrd_entry *entry) {
   _Static_assert(offsetof(lrd_entry, hash_mid) == offsetof(lrd_entry, next) + 4 &&
                      offsetof(lrd_entry, hash_high) == offsetof(lrd_entry, hash_mid) + 4,

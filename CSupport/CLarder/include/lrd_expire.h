@@ -16,13 +16,13 @@
 void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
-/// Does so with up to `most` entries that the wheel of a shard with a timer says are due at its
-/// last look, in a bounded number of steps, but not with `spared`. `exact`: as lrd_wheel_step()
-/// says. True when it has removed or moved any, so that there may be more.
+/// Removes up to `most` entries that the wheel of a shard with a timer says are due at its last
+/// look, in a bounded number of steps. Ends when it meets `spared`. `exact`: as lrd_wheel_step()
+/// says. True when it has removed or moved any and not met `spared`: there may be more.
 bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *_Nullable spared,
                            bool exact, lrd_chain *removed) LRD_REQUIRES(shard->lock);
 
-/// Does so with one entry of a shard with a timer, to make room. False if it has found none.
+/// Removes one entry of a shard with a timer, to make room. False if it has found none.
 bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *_Nullable spared, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 

@@ -18,12 +18,13 @@
  *
  * WHERE IT WAITS until then
  *   `removed` of a garbage       until the observer has seen it
- *   the limbo of its shard       until no reader holds it. If an insertion takes room in other
- *                                shards, the limbo of the last shard added (`home`) gets all that
- *                                an observer has seen, and all that was scanned
+ *   the limbo of its shard       until a scan finds no reader, and then until somebody takes it
+ *                                out. If an insertion takes room in other shards, the limbo of the
+ *                                last shard added (`home`) gets all that an observer has seen, and
+ *                                all that was scanned
  *   the limbo of shard 0         what removeAll() has taken out of any shard; what destructions
- *                                inside each other have left (NESTING); what readers held of the
- *                                next two, or of any limbo when reclaim() scanned it
+ *                                inside each other have left (NESTING); what readers held of
+ *                                `retired` or `gathered`, or of any limbo when reclaim() scanned it
  *   `retired` of the cache, and  what was moved, until it is scanned and then until it is destroyed
  *   `scanned`                    (lrd_pass.h)
  *   `gathered` of lrd_relief.c   what pressure has evicted and nobody has to be shown
@@ -109,7 +110,7 @@ static inline bool lrd_garbage_is_out(const lrd_garbage *garbage) {
   return !garbage->free.head;
 }
 
-/// True when there is something to show, to scan or to destroy.
+/// True when there are entries to show, to scan or to destroy.
 static inline bool lrd_garbage_is_due(const lrd_garbage *garbage) {
   return garbage->removed.head || garbage->free.head || garbage->scan.entries.head;
 }
@@ -138,7 +139,7 @@ static inline lrd_entry *_Nullable lrd_garbage_next(lrd_cache *cache, lrd_lane *
 /// and the caller ends it.
 void lrd_garbage_destroy_chain(lrd_cache *cache, lrd_chain *free, void *_Nullable *_Nonnull batch);
 
-/// Destroys all free entries, by the hooks, when no call of the layer above is on the stack.
+/// Destroys all free entries, by the hooks. No lock is held.
 void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage);
 
 /// Runs a fence and a scan for unlinked entries that are in no limbo: destroys what no reader

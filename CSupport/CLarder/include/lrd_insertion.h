@@ -13,9 +13,9 @@
  * lrd_insertion_begin().
  *
  * AGAIN means that the insertion had to unlock: to allocate, to take room from another shard or
- * look there for what has expired, or after many victims.
- * The entry is not stored, and the caller starts over with lrd_insertion_begin(). The value that it
- * replaces is the one found first if `replaced` says so, otherwise the one found last. */
+ * look there for what has expired, or after many victims. The entry is not stored, and the caller
+ * starts over with lrd_insertion_begin(). If `replaced` is true, the value replaced is that of the
+ * round that set it, and the caller keeps what it found then. Otherwise it is that of the last. */
 #pragma once
 
 #include "lrd_enter.h"

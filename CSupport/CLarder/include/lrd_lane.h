@@ -118,8 +118,8 @@ void lrd_lanes_open(lrd_cache *cache);
 void lrd_lanes_close(lrd_cache *cache);
 void lrd_lanes_reset(lrd_cache *cache);
 
-/// The calling thread's lane, made if needed; NULL without memory. Stores it in `lrd_near` if the
-/// hit path may be taken.
+/// The calling thread's lane, made if needed; NULL without memory. Stores it in `lrd_near` or
+/// `lrd_near_timed` if the hit path may be taken.
 lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
 
 /// The calling thread's lane if it has one.
@@ -146,14 +146,14 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard)
 uint64_t lrd_lane_read_clock(lrd_cache *cache, lrd_lane *lane,
                              uint64_t cycles) LRD_COLD LRD_NONBLOCKING;
 
-/// What has expired now, give or take two milliseconds.
+/// What has expired now, or had up to two milliseconds ago.
 LRD_INLINE uint64_t lrd_lane_limit(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING {
   uint64_t cycles = lrd_cycles();
   if (LRD_LIKELY(cycles - lane->limit_read < lane->limit_lasts)) return lane->limit;
   return lrd_lane_read_clock(cache, lane, cycles);
 }
 
-/// The tick that it is now, give or take two milliseconds.
+/// The tick that it is now, or was up to two milliseconds ago.
 LRD_INLINE uint64_t lrd_lane_tick(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING {
   return (lrd_lane_limit(cache, lane) >> LRD_WORD_SHIFT) - 1;
 }

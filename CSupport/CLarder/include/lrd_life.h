@@ -13,8 +13,9 @@
 /// A new cache; NULL without memory.
 lrd_cache *_Nullable lrd_cache_create(const lrd_options *options);
 
-/// Destroys all entries on this thread, by `hooks.destroy`, and gives up the owner's reference. No
-/// other call may be running.
+/// Destroys all entries on this thread, by `hooks.destroy`, and gives up the owner's reference.
+/// Those that another thread has in its hands, the background thread or one that answers to
+/// pressure, are destroyed there, or by the last lrd_cache_release(). No other call may be running.
 void lrd_cache_close(lrd_cache *cache);
 
 /// Gives up one reference. The last one frees the cache.

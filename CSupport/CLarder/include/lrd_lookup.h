@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_lookup.h — the hit path: finds an entry, lends it, notes the hit; writes nothing shared.
+/* lrd_lookup.h — the hit path: finds an entry, lends it and notes the hit, without a lock.
  *
  *   lane = lrd_lane_current()     (lrd_lane.h) NULL: use lrd_find_slow(), or the lock
  *   entry = lrd_find()            stays valid until lrd_loan_end()
  *     compare the key, copy or use the value: pinned (lrd_loan_pin()) if that may run user code
  *   lrd_use(), lrd_loan_end()     or lrd_miss() when there was none, or it has expired (lrd_use.h)
  *
- * Everything stored here is the thread's own: its hazards and its lane; and, where the policy
- * has hits counted in entries, a byte of the entry until it is at its most. The protocol is told
+ * Everything stored here is the thread's own, its hazards and its lane; but where the policy has
+ * hits counted in entries, also a byte of the entry until it is at its most. The protocol is told
  * in lrd_thread.h (hazards), lrd_table.h (moves) and lrd_shard.h (the root). On large caches the
  * number of instructions here decides how many lookups the processor overlaps, hence the care. */
 #pragma once

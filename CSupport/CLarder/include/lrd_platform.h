@@ -9,8 +9,8 @@
  *   fence into every running thread of the process.
  * Without membarrier both are full fences. Systems other than Linux never have it, and Linux may
  * lack it at run time (old kernels, seccomp): `lrd_platform_asymmetric` tells. lrd_fence_light()
- * asks; the inlined hit path does not, and is entered only where it is true
- * (lrd_lane_current()). */
+ * asks. The inlined hit path does not (lrd_fence_hit()): on Linux it is entered only where that is
+ * true (lrd_lane_attach()), and on other systems its fence is a full one. */
 #pragma once
 
 #include "lrd_base.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_removal.h — removes entries that the caller has chosen: one, several, or all. The caller
- * locks with lrd_shard_enter(), these functions unlock, and the caller then ends `garbage`
- * (lrd_garbage.h). */
+/* lrd_removal.h — removes entries that the caller has chosen: one, several, or all.
+ *
+ * One or several: the caller locks with lrd_shard_enter(); lrd_removal_of_one() or
+ * lrd_removal_finish() unlocks. lrd_removal_of_all() and lrd_removal_observe() take and free the
+ * locks themselves. The caller then ends `garbage` (lrd_garbage.h). */
 #pragma once
 
 #include "lrd_enter.h"

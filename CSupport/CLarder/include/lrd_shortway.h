@@ -3,8 +3,15 @@
  *
  * Most insertions go this way. It needs that
  *   no entry has the key's hash: then no keys need be compared
- *   the table lacks no memory, no flight is under way, and nothing has expired
- *   there is room; or only the count is short, nobody observes, and the limbo is due for nothing
+ *   the table has room, or gets it without memory, a visit, or a former table to free
+ *   the policy wants no other history, and no flight is under way
+ *   if entries can expire, none does in this turn of the wheel or the next, the slot has room for a
+ *   deadline, and the thread has a lane
+ *   there is room; or only the count is short, and the new entry costs nothing. It then evicts one,
+ *   and needs that
+ *     nobody observes, no entry of the shard has a cost, and the limbo is due for nothing
+ *     the thread has a lane, lends nothing, and destroys nothing further up its stack
+ *     no other shard can have what has expired: that would go first
  *
  * IN ORDER, under the shard's lock (lrd_insertion_begin()):
  *   notes the hits that the thread has gathered, or hands its misses to the policy; if the last
@@ -19,8 +26,8 @@
  * visit; and lets the policy adjust what its shards share, if it has asked for that. The caller
  * destroys the entry that is free.
  *
- * A lifetime counts from the time of the lane, which may be two milliseconds late. Insertions with
- * lifetimes for which that matters go the long way. */
+ * A lifetime counts from the time of the lane, which may be two milliseconds late. An insertion for
+ * which that matters, or with a lifetime of its own, goes the long way. */
 #pragma once
 
 #include "lrd_enter.h"

@@ -15,7 +15,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// Does so. No lock is held.
+/// Makes tables and histories as small as what they hold, in all shards. No lock is held.
 void lrd_shrink(lrd_cache *cache);
 
 #pragma clang assume_nonnull end

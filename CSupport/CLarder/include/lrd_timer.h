@@ -98,7 +98,7 @@ static inline bool lrd_timer_is_over(const lrd_entry *entry, uint64_t limit) {
   return LRD_LOAD(&lrd_entry_time(entry)->word) < limit;
 }
 
-/// The ticks of a lifetime in nanoseconds. A hundred years and more are without an end.
+/// The ticks of a lifetime in nanoseconds. More than a hundred years, of 366 days, has no end.
 uint64_t lrd_ticks_of(uint64_t nanoseconds);
 
 /// Says that an entry, described but for its time, goes by such a lifetime. It has room for it.
@@ -141,7 +141,7 @@ static inline bool lrd_timer_asks(const lrd_timer *timer) {
 }
 
 /// The tick at which an entry was written: exact, but for lifetimes of its own, where it is wrong
-/// by a fiftieth of them.
+/// by up to a fiftieth of them.
 uint64_t lrd_timer_written(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry);
 
 #pragma clang assume_nonnull end

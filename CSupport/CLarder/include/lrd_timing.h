@@ -64,7 +64,7 @@ static inline uint64_t lrd_cache_now(const lrd_cache *cache) {
 uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry);
 
 /// How long ago the entry was written, rounded down by up to a tick (lrd_clock.h). Of an entry with
-/// a lifetime of its own it is wrong by a fiftieth of that.
+/// a lifetime of its own it is wrong by up to a fiftieth of that.
 uint64_t lrd_entry_age_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry)
     LRD_REQUIRES(shard->lock);
 

@@ -2,7 +2,7 @@
 /* lrd_wheel.h — a shard's entries by the time at which they expire: hierarchical timing wheels
  * (Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987).
  *
- *   level 0   64 slots of one turn, some millisecond      ▲ entries that come due move down,
+ *   level 0   64 slots of one turn, about a millisecond   ▲ entries that come due move down,
  *   level 1   64 slots of 64 turns                        │ level by level
  *   …
  *   level 7   the last one: 64^7 turns and more

@@ -3,7 +3,7 @@
 
 #include "lrd_alloc.h"
 
-/// Nothing lives longer: a hundred years and more are without an end.
+/// Nothing lives longer: what is more has no end.
 static const uint64_t longest = (uint64_t)100 * 366 * 86400 * 1000000000u;
 
 uint64_t lrd_ticks_of(uint64_t nanoseconds) {

@@ -3,7 +3,8 @@
  *
  * The copy takes the place of its entry as a replacement does: in the table by one store, so
  * readers find the one or the other, and in the order. The entry retires: readers may hold it as
- * long as they like. No observer and no counter hears of that, and neither does the policy.
+ * long as they like. No observer hears of that, the policy takes it for no use, and no statistic
+ * counts it.
  *
  * WHAT STAYS AS IT WAS: the place in the order, and all that the policy knows of the entry; cost
  * and deadlines; what the layer above keeps. Hits that wait in batches find the copy by its hash.

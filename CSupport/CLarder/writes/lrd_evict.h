@@ -27,9 +27,9 @@ LRD_INLINE uint32_t lrd_evict_take_locked(lrd_shard *shard) LRD_REQUIRES(shard->
   return policy->remove(&shard->order, shard->pool, lrd_pool_entry(shard->pool, id), true);
 }
 
-/// Begins to load what the next evictions will touch, where victims are neighbours: for that of the
-/// hotter neighbour its bucket and, if the caller `destroys` victims, its references; for the third
-/// from now its header. So a header is read two evictions after it was asked for, and nobody waits.
+/// Begins to load what the next evictions will touch, where victims are neighbours. Of the next
+/// victim: its bucket and, if the caller `destroys`, its references. Of the victim two after that:
+/// its header, which is thus read two evictions later, and nobody waits.
 void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *victim,
                                bool destroys) LRD_REQUIRES(shard->lock);
 

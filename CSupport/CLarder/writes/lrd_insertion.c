@@ -177,7 +177,7 @@ LRD_INLINE void publish_locked(lrd_shard *shard, const lrd_insertion *insertion,
 lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
                                 lrd_insertion *insertion, lrd_entry *entry, lrd_entry *old,
                                 uint64_t hash) {
-  // Step 0. Tell the time. A shard that has to is never at ease.
+  // Step 0, and step 1 where time decides. A shard that has to tell it is never at ease.
   if (LRD_UNLIKELY(!lrd_shard_is_at_ease_locked(shard)) && shard->timer) {
     if (!tell_time_locked(cache, shard, insertion, entry, &old)) {
       lrd_insertion_abandon(cache, shard, insertion);
@@ -188,7 +188,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
     }
   }
 
-  // Step 1. Refuse.
+  // Step 1, where cost decides.
   uint64_t cost_limit = lrd_cache_cost_limit(cache);
   if (cost_limit && lrd_entry_cost(entry) > cost_limit) {
     return refuse(cache, shard, insertion, old, LRD_TOO_COSTLY);

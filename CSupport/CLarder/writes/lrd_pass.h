@@ -2,8 +2,9 @@
 /* lrd_pass.h — a pass over a cache that moves entries out of vacated pages, in slices; see
  * lrd_compact.h.
  *
- * WHAT IS MOVED RETIRES HERE, and not in the limbo: writers put what they destroy into slots that
- * they use again, and would store new entries in the pages that are to be emptied.
+ * WHAT IS MOVED RETIRES INTO CHAINS OF ITS OWN, and not into the limbo: writers put what they
+ * destroy into slots that they use again, and would store new entries in the pages that are to be
+ * emptied.
  *
  *   retired ──▶ one fence and one scan for all ──▶ scanned ──▶ destroyed, a few at a time
  *                          └── a reader holds it ──▶ the limbo
@@ -51,23 +52,28 @@ typedef enum lrd_pass_result {
   LRD_PASS_OVER, // there is no room for anything, or no memory, or the cache has closed
 } lrd_pass_result;
 
-/// Takes `compacting`; the first one is false if another thread has it, the second one waits. And
-/// gives it back.
+/// Takes `compacting`. False if another thread has it.
 bool lrd_pass_try(lrd_cache *cache);
+
+/// Takes `compacting`, and waits until it is free.
 void lrd_pass_take(lrd_cache *cache);
+
+/// Gives `compacting` back.
 void lrd_pass_give(lrd_cache *cache);
 
-/// True where code runs that the destruction of something has called that was moved in this cache.
+/// True when this thread is destroying entries moved in this cache, further up its stack.
 bool lrd_pass_destroys(const lrd_cache *cache);
 
 /// Takes `compacting` when all that was moved and no reader holds is destroyed, but for a few in
 /// the hands of other threads. Destroys it. Otherwise pages would look full that are not.
 void lrd_pass_take_settled(lrd_cache *cache);
 
-/// Lists the vacated pages. False without memory, or if there are none: no end then.
+/// Lists the vacated pages. False without memory, or if there are none. On false do not call
+/// lrd_pass_end(), but lrd_pass_give().
 bool lrd_pass_begin(lrd_pass *pass, lrd_cache *cache);
 
-/// Moves what the next slice of a shard has in these. `tries` the lock, or takes it.
+/// Moves entries of the shard's next slice that lie in vacated pages. `tries`: gives up if the lock
+/// is busy.
 lrd_pass_result lrd_pass_slice(lrd_pass *pass, lrd_shard *shard, lrd_sweep *sweep, bool tries);
 
 /// Gives `compacting` back, and the slots that are left. Destroys what was moved, by this pass and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_relief.h — evicts what memory pressure asks for, from a thread that no call of the layer
- * above has on its stack.
+/* lrd_relief.h — evicts what memory pressure asks for, on whatever thread reports it, and shows and
+ * destroys that by the hooks.
  *
  * NOBODY WAITS LONG FOR IT. It takes a shard by a trylock, evicts a few entries and leaves. If all
  * shards are busy it sleeps a moment. It waits for a shard's lock only to put into a limbo what an

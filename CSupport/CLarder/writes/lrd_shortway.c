@@ -6,8 +6,8 @@
 #include "lrd_growth.h"
 #include "lrd_matches.h"
 
-/// Lifetimes from some second on: the time of a lane, which may be two milliseconds late, is good
-/// enough to count them from.
+/// Lifetimes from about a second on: the time of a lane, which may be two milliseconds late, is
+/// good enough to count them from.
 static const uint64_t long_life = (uint64_t)1 << (30 - LRD_TICK_SHIFT);
 
 /// True when an entry of a chain has this hash.

@@ -75,7 +75,7 @@ LRD_INLINE void lrd_parted_age(lrd_order *order, lrd_entry *entry) {
   order->hand = entry->prev;
 }
 
-/* The functions of lrd_policy that plain queues have not right. */
+/* The functions of lrd_policy for which those of plain queues do not fit. */
 uint32_t lrd_parted_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id);
 uint32_t lrd_parted_drain(lrd_order *order, lrd_pool *pool);

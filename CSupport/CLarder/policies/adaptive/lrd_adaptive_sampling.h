@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_adaptive_sampling.h — what a shard tells the advisor, as probes (lrd_probe.h).
  *
- *   insertion of a sampled key    STORE, or LOAD if the thread has just missed it
+ *   insertion of a sampled key    STORE; but if the latest probe that waits in the shard is a MISS
+ *                                 of this key, of any thread, that becomes a LOAD
  *   hits on a sampled entry       HIT, when a poll comes to the entry or a scan passes it
  *   lookups that missed           MISS, handed over by the thread's lane
  *   removal by a call             REMOVAL

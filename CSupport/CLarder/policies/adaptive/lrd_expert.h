@@ -95,7 +95,7 @@ static inline uint32_t lrd_credit(uint32_t hits) {
 /// The most entries that move from the younger to the older half in one insertion.
 enum { LRD_AGEING_MOST = 4 };
 
-/// The most entries that one eviction looks at.
+/// The most entries that one eviction looks at, beside LRD_AGEING_MOST that it may have to settle.
 enum { LRD_EXPERT_STEPS = 60 };
 
 /// The target of the small queue, for this capacity.
