@@ -90,7 +90,8 @@ typedef struct lrd_policy {
                            lrd_entry *_Nonnull const *_Nonnull entries, uint32_t count);
   /// The slot id of the entry to evict next, LRD_NIL when there is none. Leaves it linked; may move
   /// others, and looks at `steps_most` of them at most, counting each in `order->steps`. Where
-  /// `order->trim` is LRD_TRIM_DEEP, many calls follow each other, and the hottest entries are to stay.
+  /// `order->trim` is LRD_TRIM_DEEP, many calls follow each other, and the hottest entries are to
+  /// stay.
   uint32_t (*victim)(lrd_order *order, lrd_pool *pool);
   /// Evicts: `victim` and `remove` in one. NULL: the two are called.
   uint32_t (*_Nullable take)(lrd_order *order, lrd_pool *pool);

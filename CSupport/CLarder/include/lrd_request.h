@@ -10,7 +10,7 @@
  *                      with LATER, or DONE and a time        WAITING           those that wait
  *                      with SOON                             QUEUED            the queue
  *                      with BUSY                             QUEUED            those that wait
- *   VISITED, QUEUED    the visit ends                        QUEUED            as after SOON or BUSY
+ *   VISITED, QUEUED    the visit ends                        QUEUED            as after SOON, BUSY
  *   WAITING            its pause is over, and it begins      VISITED           nowhere
  *                      somebody asks                         WAITING, QUEUED   those that wait
  *   WAITING, QUEUED    the thread looks over them            VISITED           nowhere

@@ -8,15 +8,10 @@
 /* How much the constants matter. Figures are mean reductions of misses against FIFO, over public
  * traces read through the cache, of some 13.6 %.
  *   period    0.01 to 0.1: within 0.1. Short periods react sooner when the workload changes.
- *   lead      Always 1: 0.1 less, and one cell of a trace of phases 1.5 points worse. There an expert
- *             stays that was best in a loop before. Without a bound, phases that follow each other
- *             cost more. To forget old misses as well, by 0.2 to 1.2 % at each decision: within 0.05.
  *   costs     of growing 0.3 to 0.5, of shrinking 0.2 to 0.4: within 0.05. They keep chance from
  *             giving up what a small queue has kept through scans.
  *   unloaded  Without it, programs that store nothing after a miss keep a bad expert up to ten
- *             points longer in short traces. 0.05 to 0.35: within 1 of 46 there.
- *   demand    Without it up to 4 points worse where stores are not loads. For misses above half of
- *             the unasked stores, or a quarter, 0.3 and 0.6 worse there.
+ *             points longer in short traces. 0.05 to 0.35: within 1 point there, of some 46 %.
  *   any       0 to 0.2: within 0.2. Keeps experts that are close from taking turns.
  *   excess    Without it, one cell of a disk trace whose programs store a key only when it is new
  *             misses 4 points more. 0.4: 0.1 to 0.3 worse where programs load what they miss.
@@ -120,6 +115,9 @@ static void count_miss_locked(lrd_advisor *advisor, bool loaded) LRD_REQUIRES(ad
   if (loaded) LRD_STORE(&advisor->loading, true);
 }
 
+/// What lrd_advisor.h calls demand. If all experts filled without it, programs whose stores are no
+/// loads would miss up to 4 points more. If misses above half of the unasked stores were enough, or
+/// above a quarter, they would miss 0.3 and 0.6 more.
 static lrd_demand demand_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   uint32_t misses = advisor->misses_heard, hits = advisor->hits_heard;
   uint32_t unasked = advisor->unasked_heard;

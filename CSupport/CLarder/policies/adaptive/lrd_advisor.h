@@ -41,20 +41,20 @@
  * THE BOUND. No count may exceed that of the current expert by more than a lead (lrd_lead.h), which
  * is a shadow's capacity at most. Whatever the current expert was worth before, another is followed
  * once it has missed less by that lead and the cost of the change, at most half a capacity more. (A
- * cumulative sum test: Page, "Continuous Inspection Schemes", Biometrika 1954.) The cache then needs
- * time to become what the new expert would have made it. An adversary who knows the sample can
- * mislead the advisor.
+ * cumulative sum test: Page, "Continuous Inspection Schemes", Biometrika 1954.) The cache then
+ * needs time to become what the new expert would have made it. An adversary who knows the sample
+ * can mislead the advisor.
  *
  * LeCaR (Vietri et al., HotStorage 2018) and Cacheus (FAST 2021) choose among experts by what each
  * would have missed. There two experts share one cache and learn from its ghosts. Here each expert
  * has a shadow of its own, so none is blamed for the evictions of another.
  *
- * SIZE. Shadows have 1/64 of the capacity up to 1,024 keys, and 1/128 beyond. They have at least 256
- * keys, or all keys of a smaller cache, and at most 32,768. Twice as many keys save no misses on
- * the traces. All seven together take 83 to 93 bytes for each of their keys. That is 1.4 bytes for
- * each entry of a medium cache, 0.7 for each entry of a large cache, and 24 KB for a small cache as
- * a whole. They are made when the cache is no longer idle (LRD_IDLE_PART). A cache that stays idle
- * or has no limit never gets any.
+ * SIZE. Shadows have 1/64 of the capacity up to 1,024 keys, and 1/128 beyond. They have at least
+ * 256 keys, or all keys of a smaller cache, and at most 32,768. Twice as many keys save no misses
+ * on the traces. All seven together take 83 to 93 bytes for each of their keys. That is 1.4 bytes
+ * for each entry of a medium cache, 0.7 for each entry of a large cache, and 24 KB for a small
+ * cache as a whole. They are made when the cache is no longer idle (LRD_IDLE_PART). A cache that
+ * stays idle or has no limit never gets any.
  *
  * A NEW START. removeAll(), and a change of the limits that halves or doubles the capacity or more,
  * begin anew with the first expert: what was learned was learned of another cache.

@@ -39,9 +39,10 @@
  *           never presses there (LRD_EXPERT_SMALL).
  *
  * THE FIRST EXPERT is followed until there is evidence for another, and again after removeAll(). It
- * keeps what was hit apart from what was not, and goes by age where it does not fill. In a tiny cache
- * its small queue is half of the cache: in a tenth of five entries nothing lives long enough to be
- * hit. In one of two entries it is the whole cache: one entry that stays would be half of the room. */
+ * keeps what was hit apart from what was not, and goes by age where it does not fill. In a tiny
+ * cache its small queue is half of the cache: in a tenth of five entries nothing lives long enough
+ * to be hit. In one of two entries it is the whole cache: one entry that stays would be half of the
+ * room. */
 #pragma once
 
 #include "lrd_base.h"

@@ -12,6 +12,11 @@
  * (lrd_advisor.c), and entries that it gave up do not come back: nothing but the lead keeps the
  * advisor from taking it back.
  *
+ * With a lead that is always whole, the policy saves 0.1 less over the traces of lrd_advisor.c, and
+ * one cell of a trace of phases misses 1.5 points more: an expert stays there that was best in a
+ * loop before. Without a bound, phases that follow each other cost more. To forget old misses as
+ * well, by 0.2 to 1.2 % at each decision, stays within 0.05.
+ *
  * Guard: the advisor's lock. */
 #pragma once
 
@@ -23,9 +28,9 @@
 enum { LRD_LEAD_CALM = 128 };
 
 /// The least lead, as a part of the capacity. With an eighth, 7 % more of the random workloads of
-/// `larder-bench search-policies` are lost; with a half, traces whose programs store a key only when
-/// it is new save 0.2 less. In a small cache a third is so few misses that a zigzag's next turn takes
-/// them back.
+/// `larder-bench search-policies` are lost; with a half, traces whose programs store a key only
+/// when it is new save 0.2 less. In a small cache a third is so few misses that a zigzag's next
+/// turn takes them back.
 static const double lrd_lead_least = 1.0 / 3, lrd_lead_least_small = 1.0 / 2;
 
 typedef struct lrd_lead {
