@@ -100,7 +100,7 @@ larder_status larder_get_statistics(larder_cache *cache, larder_statistics *stat
   bool past = size == statistics_bytes_least; // the one earlier version
   if ((size < sizeof *statistics && !past) || size > LRDC_STRUCTURE_MOST) return LARDER_BAD_SIZE;
   lrd_statistics sum = lrd_cache_statistics(cache->core);
-  uint64_t values = lrd_cache_count(cache->core) + sum.retired;
+  uint64_t values = lrd_cache_count(cache->core) + sum.waiting;
   const larder_statistics known = {
       .size = size,
       .hits = sum.hits,
@@ -113,7 +113,7 @@ larder_status larder_get_statistics(larder_cache *cache, larder_statistics *stat
       .cost_evictions = sum.counters.evictions[LRD_EVICTED_BY_COST],
       .trim_evictions = sum.counters.evictions[LRD_EVICTED_BY_TRIM],
       .unordered_hits = sum.dropped,
-      .waiting = sum.retired,
+      .waiting = sum.waiting,
       .overhead_bytes =
           sum.pool_bytes + sum.table_bytes + sum.policy_bytes + values * lrdc_value_head(cache),
       .expirations = sum.expirations,

@@ -30,7 +30,7 @@ extension Cache {
   }
 
   /// The number of entries removed and not destroyed yet, for tests.
-  package var retiredCount: Int { Int(lrd_cache_statistics(core).retired) }
+  package var retiredCount: Int { Int(lrd_cache_statistics(core).waiting) }
 
   /// The number of entries the policy has looked at in search of victims, for tests.
   package var victimSteps: Int { Int(lrd_cache_statistics(core).victim_steps) }

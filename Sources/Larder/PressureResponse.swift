@@ -124,10 +124,10 @@ extension PressureResponse.Action {
 
   var core: lrd_action {
     switch self {
-    case .keepAll: lrd_action(keep: 1, unheld: false, passes: true)
-    case .keep(let fraction): lrd_action(keep: fraction, unheld: false, passes: false)
-    case .keepReferenced: lrd_action(keep: 1, unheld: true, passes: true)
-    case .removeAll: lrd_action(keep: 0, unheld: false, passes: true)
+    case .keepAll: lrd_action(keep: 1, unheld: false, once: true)
+    case .keep(let fraction): lrd_action(keep: fraction, unheld: false, once: false)
+    case .keepReferenced: lrd_action(keep: 1, unheld: true, once: true)
+    case .removeAll: lrd_action(keep: 0, unheld: false, once: true)
     }
   }
 }

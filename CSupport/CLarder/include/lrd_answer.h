@@ -37,7 +37,7 @@ enum { LRD_BY_LEVEL, LRD_BY_BACKGROUND, LRD_CAUSES };
 typedef struct lrd_action {
   double keep; // the fraction to keep, 0…1
   bool unheld; // instead: remove all that nobody else holds
-  bool passes; // lowers no limit, and `keep` is a fraction of what is there now
+  bool once;   // lowers no limit, and `keep` is a fraction of what is there now
 } lrd_action;
 
 typedef struct lrd_response {
@@ -65,11 +65,11 @@ typedef struct lrd_answer {
 
 /// What is to be removed now.
 typedef struct lrd_relief {
-  lrd_amount bounds;  // LRD_UNBOUNDED for none
-  uint64_t allowance; // evictions at most
-  uint64_t passes;    // entries held elsewhere that may be passed over
-  bool unheld;        // as in lrd_action
-  lrd_depth depth;    // known when it begins
+  lrd_amount bounds;      // LRD_UNBOUNDED for none
+  uint64_t allowance;     // evictions at most
+  uint64_t may_pass_over; // so many entries that are held elsewhere
+  bool unheld;            // as in lrd_action
+  lrd_depth depth;        // known when it begins
 } lrd_relief;
 
 /// Tells how many caches heed pressure. Relaxed: a hint whether anybody wants to know.

@@ -184,16 +184,16 @@ LRD_INLINE void lrd_order_prefetch(lrd_slots slots, const lrd_entry *entry, int 
   }
 }
 
-/// `parts` hundredths of a bound, at least 1. LRD_UNBOUNDED stays so.
-static inline uint64_t lrd_bound_percent(uint64_t bound, uint32_t parts) {
+/// So many per cent of a bound, at least 1. LRD_UNBOUNDED stays so.
+static inline uint64_t lrd_bound_percent(uint64_t bound, uint32_t percent) {
   if (bound == LRD_UNBOUNDED) return bound;
-  uint64_t part = (uint64_t)((unsigned __int128)bound * parts / 100);
+  uint64_t part = (uint64_t)((unsigned __int128)bound * percent / 100);
   return part ? part : 1;
 }
 
-static inline lrd_amount lrd_amount_percent(lrd_amount amount, uint32_t parts) {
-  return (lrd_amount){lrd_bound_percent(amount.count, parts),
-                      lrd_bound_percent(amount.cost, parts)};
+static inline lrd_amount lrd_amount_percent(lrd_amount amount, uint32_t percent) {
+  return (lrd_amount){lrd_bound_percent(amount.count, percent),
+                      lrd_bound_percent(amount.cost, percent)};
 }
 
 /// The size of all queues together.
@@ -206,15 +206,15 @@ static inline lrd_amount lrd_order_size(const lrd_order *order) {
   return size;
 }
 
-/// `parts` hundredths of what the order holds, at least 1: of what is limited, or of the count.
-static inline lrd_amount lrd_order_part(const lrd_order *order, uint32_t parts) {
+/// So many per cent of what the order holds, at least 1: of what is limited, or of the count.
+static inline lrd_amount lrd_order_held_percent(const lrd_order *order, uint32_t percent) {
   lrd_amount size = lrd_order_size(order);
   if (order->share.cost == LRD_UNBOUNDED || !size.cost) {
     size.cost = LRD_UNBOUNDED;
   } else if (order->share.count == LRD_UNBOUNDED) {
     size.count = LRD_UNBOUNDED;
   }
-  return lrd_amount_percent(size, parts);
+  return lrd_amount_percent(size, percent);
 }
 
 /// A shard is idle while it holds less than this part of what fits. Its policy asks for no history,
@@ -227,9 +227,9 @@ static inline bool lrd_order_is_idle(const lrd_order *order, uint64_t entries) {
   return entries / LRD_IDLE_PART > lrd_order_size(order).count;
 }
 
-/// `parts` hundredths of the entries that the shard may hold, at least 1. If costs are limited, or
+/// So many per cent of the entries that the shard may hold, at least 1. If costs are limited, or
 /// nothing is, those that it holds count instead where they are fewer.
-uint64_t lrd_order_percent(const lrd_order *order, uint32_t parts);
+uint64_t lrd_order_room_percent(const lrd_order *order, uint32_t percent);
 
 /* The functions of lrd_policy for plain queues. The order is that of queue 0, then 1, then 2, each
  * from the coldest. New entries go to the hot end of queue 0, entries passed over to that of their

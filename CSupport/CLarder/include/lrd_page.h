@@ -16,7 +16,7 @@ typedef struct lrd_page {
   size_t bytes;
   uint32_t number;
   uint32_t step;      // slots that an entry takes, 1 to LRD_STEP_MOST. The others count entries:
-  uint32_t slots;     // all
+  uint32_t capacity;  // all that it has room for
   uint32_t fresh;     // from here on they were never used
   uint32_t free;      // free now: used before, or fresh
   uint32_t free_head; // chain of free ones by entry->next

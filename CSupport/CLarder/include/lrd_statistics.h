@@ -13,7 +13,7 @@ typedef struct lrd_statistics {
   lrd_counters counters;
   uint64_t expirations;
   uint64_t pressure_evictions;
-  uint64_t retired; // entries removed and not destroyed yet
+  uint64_t waiting; // removed entries in limbos, or deferred in a local cache
   uint64_t pool_bytes;
   uint64_t table_bytes;
   uint64_t policy_bytes; // of state, history and what shards share

@@ -146,7 +146,7 @@ lrd_statistics lrd_local_statistics(lrd_local *local) LRD_UNCHECKED_LOCKS {
       .hits = local->hits,
       .misses = local->misses,
       .counters = shard->counters,
-      .retired = local->deferred.count,
+      .waiting = local->deferred.count,
       .pool_bytes = local->slots.bytes,
       .table_bytes = root->bytes + (next ? next->bytes : 0),
       .policy_bytes = policy->state_bytes + shard->order.history.bytes +

@@ -75,7 +75,7 @@ static void set_life(lrd_ghosts *ghosts, uint64_t most) {
 
 void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry *entry,
                           uint32_t percent) {
-  uint64_t entries = lrd_order_percent(order, percent);
+  uint64_t entries = lrd_order_room_percent(order, percent);
   demand(ghosts, order, entries);
   if (!ghosts->buckets) return;
   bool by_cost = is_by_cost(order);
@@ -86,7 +86,7 @@ void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry 
 
 void lrd_ghosts_resize(const lrd_ghosts *ghosts, lrd_order *order, uint32_t percent) {
   if (!ghosts->buckets) return;
-  uint64_t most = lrd_order_percent(order, percent);
+  uint64_t most = lrd_order_room_percent(order, percent);
   demand(ghosts, order, most);
   if (lrd_order_is_idle(order, most)) order->history.wanted = 0;
 }

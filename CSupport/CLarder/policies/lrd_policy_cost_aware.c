@@ -46,7 +46,7 @@ static void link(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id
 
 static void cost_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   cost_state *state = order->state;
-  uint64_t entries = lrd_order_percent(order, 100);
+  uint64_t entries = lrd_order_room_percent(order, 100);
   if (!lrd_order_is_idle(order, entries)) lrd_sketch_demand(&state->sketch, order, entries);
   lrd_sketch_add(&state->sketch, order, entry);
   uint32_t uses = lrd_sketch_estimate(&state->sketch, order, entry);

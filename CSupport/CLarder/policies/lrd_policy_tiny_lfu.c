@@ -72,7 +72,7 @@ static void tiny_resize(lrd_order *order) {
   const tiny_state *state = order->state;
   divide(order);
   if (!state->sketch.blocks) return;
-  uint64_t entries = lrd_order_percent(order, 100);
+  uint64_t entries = lrd_order_room_percent(order, 100);
   lrd_sketch_demand(&state->sketch, order, entries);
   if (lrd_order_is_idle(order, entries)) order->history.wanted = 0;
 }
@@ -81,7 +81,7 @@ static void tiny_resize(lrd_order *order) {
 static void climb(lrd_order *order) {
   tiny_state *state = order->state;
   uint64_t uses = state->hits + state->misses;
-  uint64_t entries = lrd_order_percent(order, 100);
+  uint64_t entries = lrd_order_room_percent(order, 100);
   if (!state->sketch.blocks || uses < entries * 10) return;
   double ratio = (double)state->hits / (double)uses;
   double change = ratio - state->ratio;
@@ -114,7 +114,7 @@ static void tiny_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint
   lrd_order_add(order, WINDOW, lrd_pool_slots(pool), entry, id);
   order->hand = LRD_NIL;
   // Counting starts when the cache is half full. No entry competes before that.
-  uint64_t held = lrd_order_size(order).count, entries = lrd_order_percent(order, 100);
+  uint64_t held = lrd_order_size(order).count, entries = lrd_order_room_percent(order, 100);
   if (held >= entries / 2) lrd_sketch_demand(&state->sketch, order, entries);
   lrd_sketch_add(&state->sketch, order, entry);
   state->misses++;

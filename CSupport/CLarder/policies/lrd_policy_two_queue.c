@@ -57,7 +57,7 @@ static uint32_t two_victim(lrd_order *order, lrd_pool *pool) {
   order->steps++;
   // A trim may leave a small part of the cache: A1in is not to be all of that.
   lrd_amount most = state->in_most;
-  if (order->trim) most = lrd_order_part(order, in_percent);
+  if (order->trim) most = lrd_order_held_percent(order, in_percent);
   bool from_in = lrd_queue_exceeds(in, most) || main->list.tail == LRD_NIL;
   return from_in ? in->list.tail : main->list.tail;
 }

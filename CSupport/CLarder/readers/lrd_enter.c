@@ -5,7 +5,7 @@
 
 void lrd_note_hit_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry) {
   if (cache->hits_most == LRD_HITS_BATCHED) {
-    shard->noted++;
+    shard->order_changes++;
     cache->policy->access(&shard->order, &cache->pool, &entry, 1);
   } else {
     lrd_entry_count_hit(entry, cache->hits_most);
@@ -18,7 +18,7 @@ void lrd_note_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_ent
   if (entry) {
     lrd_note_hit_locked(cache, shard, entry);
   } else if (policy->missed) {
-    shard->noted++;
+    shard->order_changes++;
     policy->missed(&shard->order, lrd_hash48(hash));
   }
   if (!lane) return;

@@ -143,7 +143,7 @@ static void hand_misses_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shar
   for (uint32_t i = 0; i < lane->touches; i++) {
     uint64_t hash = lane->touched_hash[i];
     if (lrd_cache_shard(cache, hash) == shard) {
-      shard->noted++;
+      shard->order_changes++;
       cache->policy->missed(&shard->order, lrd_hash48(hash));
     } else {
       keep(lane, i, kept++);
@@ -172,7 +172,7 @@ void lrd_lane_apply_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard) {
       linked[hits++] = entry;
     }
   }
-  shard->noted += hits;
+  shard->order_changes += hits;
   cache->policy->access(&shard->order, &cache->pool, linked, hits);
   lane->touches = kept;
   lane->applied++;

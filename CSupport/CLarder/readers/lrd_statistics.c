@@ -30,7 +30,7 @@ lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
     lrd_shard_enter(cache, NULL, shard);
     add_counters(&sum.counters, &shard->counters);
     if (shard->timer) sum.expirations += shard->timer->expirations;
-    sum.retired += lrd_limbo_count_locked(&shard->limbo);
+    sum.waiting += lrd_limbo_count_locked(&shard->limbo);
     sum.table_bytes += tables_bytes_locked(shard);
     sum.policy_bytes += cache->policy->state_bytes + shard->order.history.bytes;
     sum.victim_steps += shard->order.steps;

@@ -73,8 +73,8 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
     relief.allowance = 0;
     return relief;
   }
-  relief.passes = present.count;
-  if (action.passes) {
+  relief.may_pass_over = present.count;
+  if (action.once) {
     relief.bounds.count = lrd_most(part_of(present.count, action.keep), least);
     return relief;
   }

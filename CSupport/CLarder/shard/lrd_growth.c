@@ -47,7 +47,7 @@ void lrd_growth_settle_locked(lrd_shard *shard) {
 void lrd_growth_resize_locked(lrd_shard *shard, lrd_amount share) {
   shard->order.share = share;
   lrd_growth_settle_locked(shard);
-  shard->noted++;
+  shard->order_changes++;
   if (shard->policy->resize) shard->policy->resize(&shard->order);
 }
 

@@ -9,13 +9,13 @@ void lrd_order_add_after(lrd_order *order, unsigned number, lrd_slots slots, uin
   lrd_list_add_after(&queue->list, slots, colder, entry, id);
 }
 
-uint64_t lrd_order_percent(const lrd_order *order, uint32_t parts) {
+uint64_t lrd_order_room_percent(const lrd_order *order, uint32_t percent) {
   uint64_t entries = order->share.count;
   if (order->share.cost != LRD_UNBOUNDED || entries == LRD_UNBOUNDED) {
     uint64_t held = lrd_order_size(order).count;
     if (held < entries) entries = held;
   }
-  return lrd_bound_percent(entries, parts);
+  return lrd_bound_percent(entries, percent);
 }
 
 void lrd_queues_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {

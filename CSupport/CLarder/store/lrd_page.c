@@ -48,7 +48,7 @@ static lrd_page *create(lrd_shape shape, uint32_t step, size_t bytes, bool prefa
   memset(page, 0, sizeof *page);
   page->bytes = bytes;
   page->step = step;
-  page->slots = page->free = lrd_page_slots(shape, bytes) / step;
+  page->capacity = page->free = lrd_page_slots(shape, bytes) / step;
   page->free_head = LRD_NIL;
   return page;
 }

@@ -73,7 +73,7 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32
   uint32_t taken = 0;
   while (taken < wanted && pool->with_room[step - 1]) {
     lrd_page *page = pool->with_room[step - 1];
-    if (step == 1 && page->free == page->slots) {
+    if (step == 1 && page->free == page->capacity) {
       pool->empty_pages--;
       bool wants = pool->mapped >= pages_before_reserve * LRD_PAGE_BYTES_MOST;
       LRD_STORE(&pool->wants_reserve, wants);
@@ -85,9 +85,9 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32
       LRD_UNPOISON((char *)entry - bytes_before(pool, step), step * pool->stride);
     }
     id = page->number << LRD_SLOT_BITS | (page->fresh * step + step - 1);
-    uint32_t fresh = page->slots - page->fresh;
+    uint32_t fresh = page->capacity - page->fresh;
     for (; taken < wanted && fresh; fresh--, id += step) ids[taken++] = id;
-    page->fresh = page->slots - fresh;
+    page->fresh = page->capacity - fresh;
     page->free -= taken - before;
     pool->idle -= (taken - before) * step;
     if (!page->free) lrd_pool_unlink_page_locked(pool, page);
@@ -117,8 +117,8 @@ bool lrd_pool_install(lrd_pool *pool, lrd_page *page) {
       LRD_STORE(&LRD_LOAD(&pool->directory)->slots[number], (char *)page + pool->first_slot);
       if (reused) count_change_locked(pool);
       pool->mapped += page->bytes;
-      pool->slots += (uint64_t)page->slots * page->step;
-      pool->idle += (uint64_t)page->slots * page->step;
+      pool->slots += (uint64_t)page->capacity * page->step;
+      pool->idle += (uint64_t)page->capacity * page->step;
       pool->empty_pages += page->step == 1;
       lrd_pool_link_page_locked(pool, page);
     }
@@ -171,8 +171,8 @@ void lrd_pool_remove_page_locked(lrd_pool *pool, lrd_page *page) {
     pool->vacated--;
   } else {
     lrd_pool_unlink_page_locked(pool, page);
-    pool->slots -= (uint64_t)page->slots * page->step;
-    pool->idle -= (uint64_t)page->slots * page->step;
+    pool->slots -= (uint64_t)page->capacity * page->step;
+    pool->idle -= (uint64_t)page->capacity * page->step;
   }
   LRD_STORE(&LRD_LOAD(&pool->directory)->slots[page->number], NULL);
   count_change_locked(pool);
@@ -195,7 +195,7 @@ static lrd_page *give_locked(lrd_pool *pool, uint32_t id) LRD_REQUIRES(pool->loc
     if (full) lrd_pool_link_page_locked(pool, page);
     pool->idle += page->step;
   }
-  if (page->free < page->slots || page->kept) return NULL;
+  if (page->free < page->capacity || page->kept) return NULL;
   if (page->awaits) {
     pool->empty_pages += page->step == 1;
     return NULL;

@@ -27,7 +27,7 @@ void lrd_spare_drop(lrd_pool *pool) {
   pool->reserve = NULL;
   for (lrd_page *page = pool->with_room[0], *next; page && pool->empty_pages; page = next) {
     next = page->next;
-    if (page->free < page->slots || page->awaits) continue;
+    if (page->free < page->capacity || page->awaits) continue;
     pool->empty_pages--;
     lrd_pool_remove_page_locked(pool, page);
     page->next = emptied;

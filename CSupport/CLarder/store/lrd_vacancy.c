@@ -25,13 +25,13 @@ typedef struct choice {
 } choice;
 
 static int class_of(const lrd_page *page) {
-  uint64_t used = page->slots - page->free;
-  return (int)((used * CLASSES + page->slots - 1) / page->slots);
+  uint64_t used = page->capacity - page->free;
+  return (int)((used * CLASSES + page->capacity - 1) / page->capacity);
 }
 
 /// True for pages that are weighed.
 static bool is_weighed(const lrd_page *page, uint32_t step) {
-  return page && page->step == step && !page->vacated && page->free < page->slots;
+  return page && page->step == step && !page->vacated && page->free < page->capacity;
 }
 
 static void vacate_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock) {
@@ -39,14 +39,14 @@ static void vacate_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->loc
   page->vacated = true;
   page->awaits = false;
   pool->vacated++;
-  pool->slots -= (uint64_t)page->slots * page->step;
+  pool->slots -= (uint64_t)page->capacity * page->step;
   pool->idle -= (uint64_t)page->free * page->step;
 }
 
 static void reprieve_locked(lrd_pool *pool, lrd_page *page) LRD_REQUIRES(pool->lock) {
   page->vacated = false;
   pool->vacated--;
-  pool->slots += (uint64_t)page->slots * page->step;
+  pool->slots += (uint64_t)page->capacity * page->step;
   pool->idle += (uint64_t)page->free * page->step;
   if (page->free) lrd_pool_link_page_locked(pool, page);
 }
@@ -59,8 +59,8 @@ static void weigh_locked(lrd_pool *pool, choice *choice) LRD_REQUIRES(pool->lock
     const lrd_page *page = lrd_pool_page_locked(pool, i);
     if (!page || page->step != choice->step) continue;
     // What was left in vacated pages will move as well.
-    used += page->slots - page->free;
-    if (is_weighed(page, choice->step)) choice->slots[class_of(page)] += page->slots;
+    used += page->capacity - page->free;
+    if (is_weighed(page, choice->step)) choice->slots[class_of(page)] += page->capacity;
   }
   choice->wanted = used + used / 64 + LRD_SLOTS_BESIDES;
   uint64_t kept = 0;
@@ -82,9 +82,9 @@ static void divide_locked(lrd_pool *pool, choice *choice, bool vacates) LRD_REQU
     if (vacated) choice->freed += page->bytes - page->released;
     if (!is_weighed(page, choice->step) || page == choice->page) continue;
     if (class_of(page) > choice->worst) continue;
-    bool fits = kept + page->slots <= choice->wanted + page->slots / spare_part;
+    bool fits = kept + page->capacity <= choice->wanted + page->capacity / spare_part;
     if (class_of(page) == choice->worst && fits) {
-      kept += page->slots;
+      kept += page->capacity;
       continue;
     }
     choice->freed += page->bytes;
@@ -123,7 +123,7 @@ bool lrd_vacancy_make(lrd_pool *pool, size_t least) {
   for (uint32_t i = 0; i < pool->pages && pool->vacated; i++) {
     const lrd_page *page = lrd_pool_page_locked(pool, i);
     if (!page || !page->vacated || page->hollow) continue;
-    moving += (uint64_t)(page->slots - page->free) * page->step;
+    moving += (uint64_t)(page->capacity - page->free) * page->step;
     any = true;
   }
   pool->left = pool->idle > moving ? pool->idle - moving : 0;
@@ -184,7 +184,7 @@ static lrd_page *hollow_out(lrd_pool *pool, lrd_page *page, uint32_t head) {
   }
   lrd_lock_acquire(&pool->lock);
   page->kept = false;
-  bool empty = page->free == page->slots;
+  bool empty = page->free == page->capacity;
   if (empty) {
     lrd_pool_remove_page_locked(pool, page);
   } else if (!released) {
@@ -204,7 +204,7 @@ static void let_go(lrd_pool *pool) {
     bool awaited = page->awaits;
     // A thread that keeps one is gone, by fork().
     page->awaits = page->kept = false;
-    if (page->free < page->slots) continue;
+    if (page->free < page->capacity) continue;
     pool->empty_pages -= awaited && page->step == 1;
     lrd_pool_remove_page_locked(pool, page);
     page->next = emptied;

@@ -87,11 +87,11 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *re
     uint32_t id = policy->victim(&shard->order, &cache->pool);
     if (id == LRD_NIL) break;
     lrd_entry *victim = lrd_pool_entry(&cache->pool, id);
-    bool frees_nothing = policy->pass && relief->passes && is_held(cache, victim);
+    bool frees_nothing = policy->pass && relief->may_pass_over && is_held(cache, victim);
     bool costs_nothing = policy->pass && shortage == LRD_COST_SHORT && !lrd_entry_cost(victim) &&
                          free < LRD_PASSED_OVER_MOST;
     if (frees_nothing || costs_nothing) {
-      relief->passes -= frees_nothing;
+      relief->may_pass_over -= frees_nothing;
       free += !frees_nothing;
       policy->pass(&shard->order, &cache->pool, victim);
       continue;
@@ -180,17 +180,17 @@ static void run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, gathered *
   uint64_t at_once = cache->shard_mask ? 4 : LRD_EVICTIONS_PER_LOCK;
   // One bit for each shard. `barren`: nothing found in it had expired. No shard gives what lives
   // before all are barren. `tired`: it gave nothing, and is not asked before all are tired. A new
-  // round then begins; if the last one passed over nothing, or `passes` is used up, this one passes
-  // over nothing either. A round that could not pass over anything is the last.
-  uint64_t tired = 0, barren = 0, passes = relief->passes,
+  // round then begins; if the last one passed over nothing, or `may_pass_over` is used up, this one
+  // passes over nothing either. A round that could not pass over anything is the last.
+  uint64_t tired = 0, barren = 0, could_pass_over = relief->may_pass_over,
            all = UINT64_MAX >> (63 - cache->shard_mask);
   uint32_t busy = 0;
   uint64_t due = lrd_clock() + lrd_relief_pause(0);
   for (uint32_t hand = 0;; hand++) {
     if (tired == all) {
-      if (!passes) return;
-      if (relief->passes == passes) relief->passes = 0;
-      passes = relief->passes;
+      if (!could_pass_over) return;
+      if (relief->may_pass_over == could_pass_over) relief->may_pass_over = 0;
+      could_pass_over = relief->may_pass_over;
       tired = 0;
     }
     uint32_t i = hand & cache->shard_mask;

@@ -7,8 +7,8 @@
  * observer has seen, what a reader holds, or what a scan of that limbo has left, and to take out of
  * it what is too much. lrd_relief_settle(), at the end, locks every shard.
  *
- * Entries go by the policy's order, but those that somebody else holds are passed over while the
- * plan has passes left, because their eviction frees nothing.
+ * Entries go by the policy's order, but those that somebody else holds are passed over, up to
+ * `may_pass_over` of the plan, because their eviction frees nothing.
  *
  * FEW FENCES. What nobody has to be shown goes to no limbo, but is gathered, and destroyed after
  * one fence and one scan: when it is more than a 64th of the cache, 8,192 entries, or what the

@@ -42,7 +42,7 @@ static uint64_t overhead_of_values(larder_cache *cache) {
   CHECK(larder_get_statistics(cache, &told) == LARDER_OK);
   lrd_statistics core = lrd_cache_statistics(cache->core);
   uint64_t of_core = core.pool_bytes + core.table_bytes + core.policy_bytes;
-  CHECK(told.overhead_bytes >= of_core && told.waiting == core.retired);
+  CHECK(told.overhead_bytes >= of_core && told.waiting == core.waiting);
   return told.overhead_bytes - of_core;
 }
 

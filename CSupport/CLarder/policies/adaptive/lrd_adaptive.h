@@ -27,11 +27,11 @@
 enum { LRD_PROBES = 8 };
 
 /// What a deep trim knows of the main queue: see lrd_adaptive_trim.h.
-typedef struct lrd_level {
+typedef struct lrd_trim_level {
   uint32_t hits;   // the level
-  uint32_t looked; // entries above it, since there was one that is not
+  uint32_t looked; // entries looked at in a row that had more hits than the level
   uint32_t fewest; // hits of those
-} lrd_level;
+} lrd_trim_level;
 
 typedef struct lrd_adaptive {
   // Most insertions write these, and nothing else here. They lie in one line.
@@ -51,7 +51,7 @@ typedef struct lrd_adaptive {
   bool plain;   // without limits now and before: one clock, nobody to tell, nothing else to do
   lrd_amount small;
   lrd_amount young;
-  lrd_level level;
+  lrd_trim_level level;
   uint32_t ghost_buckets;
   uint32_t sample_buckets;
   uint64_t planned;  // entries of capacity that the wanted history is for; 0: none planned yet

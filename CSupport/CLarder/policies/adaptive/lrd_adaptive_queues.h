@@ -39,15 +39,15 @@ LRD_INLINE void lrd_parted_add_young(lrd_order *order, lrd_slots slots, lrd_entr
   if (order->hand == LRD_NIL) order->hand = id;
 }
 
-/// Moves the hand off an entry that leaves the small queue.
-LRD_INLINE void lrd_parted_leave(lrd_order *order, const lrd_entry *entry, uint32_t id) {
+/// Passes the hand on if it is at an entry that leaves the small queue.
+LRD_INLINE void lrd_parted_pass_hand(lrd_order *order, const lrd_entry *entry, uint32_t id) {
   if (order->hand == id) order->hand = entry->prev;
 }
 
 /// Takes an entry out of its queue; returns its slot id.
 LRD_INLINE uint32_t lrd_parted_remove(lrd_order *order, lrd_slots slots, lrd_entry *entry) {
   uint32_t id = lrd_order_remove_from(order, lrd_parted_list(order, entry->queue), slots, entry);
-  lrd_parted_leave(order, entry, id);
+  lrd_parted_pass_hand(order, entry, id);
   return id;
 }
 
@@ -57,7 +57,7 @@ LRD_INLINE void lrd_parted_remove_coldest(lrd_order *order, unsigned number, lrd
                                           lrd_entry *entry, uint32_t id) {
   lrd_amount_subtract(&order->queue[entry->queue].size, entry);
   lrd_list_remove_coldest(lrd_parted_list(order, number), slots, entry);
-  lrd_parted_leave(order, entry, id);
+  lrd_parted_pass_hand(order, entry, id);
 }
 
 /// Moves such an entry to the hot end of the main queue.

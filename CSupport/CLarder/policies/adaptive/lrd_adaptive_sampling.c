@@ -27,7 +27,7 @@ static uint32_t advance(lrd_order *order, uint32_t most) {
   return oldest->next - before;
 }
 
-void lrd_adaptive_hear(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) {
+void lrd_adaptive_tell(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) {
   lrd_adaptive *state = order->state;
   if (heard == LRD_HEARD_STORE && state->probe_count) {
     lrd_probe *latest = probe_at(state, state->probe_count - 1);
@@ -43,14 +43,14 @@ void lrd_adaptive_hear(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32
       (lrd_probe){.mixed = mixed, .heard = (uint8_t)heard, .hits = (uint8_t)hits};
 }
 
-void lrd_adaptive_hear_hits(lrd_order *order, const lrd_entry *entry, uint32_t id, uint32_t hits,
+void lrd_adaptive_tell_hits(lrd_order *order, const lrd_entry *entry, uint32_t id, uint32_t hits,
                             uint32_t left) {
   const lrd_adaptive *state = order->state;
   lrd_sample sample = lrd_samples_find(&state->samples, id);
   uint32_t heard = lrd_sample_heard(sample);
   lrd_sample_set_heard(sample, left);
   if (hits > heard) {
-    lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT, hits - heard);
+    lrd_adaptive_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT, hits - heard);
   }
 }
 
@@ -67,7 +67,7 @@ static void poll(lrd_order *order, lrd_slots slots) {
     if (hits <= heard) continue;
     if (hits > LRD_CREDIT_MOST) lrd_entry_set_bits(entry, LRD_CREDIT_MOST);
     lrd_sample_set_heard(sample, lrd_credit(hits));
-    lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT, hits - heard);
+    lrd_adaptive_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT, hits - heard);
   }
   lrd_sample_bucket *next = state->polled = lrd_samples_next(&state->samples);
   bool far = next && order->ahead;
@@ -107,7 +107,7 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
 
 void lrd_adaptive_missed(lrd_order *order, uint64_t hash48) {
   if (!lrd_adaptive_is_sampled(order->state, hash48)) return;
-  lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_MISS, 0);
+  lrd_adaptive_tell(order, lrd_hash_mix(hash48), LRD_HEARD_MISS, 0);
 }
 
 /// Puts the entry in slot `id` in the sample in place of the one in slot `old_id`, whose place it
@@ -128,7 +128,7 @@ uint32_t lrd_adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, 
   uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry)))) {
     replace_sample(order, old_id, id, 1);
-    lrd_adaptive_hear(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
+    lrd_adaptive_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
   }
   return old_id;
 }

@@ -28,18 +28,18 @@ static inline bool lrd_adaptive_is_sampled(const lrd_adaptive *state, uint64_t h
 }
 
 /// Tells the advisor about a sampled key. `hits`: see lrd_probe.
-void lrd_adaptive_hear(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) LRD_COLD;
+void lrd_adaptive_tell(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) LRD_COLD;
 
 /// Tells the advisor of the new hits of a sampled entry in slot `id`, which counts `hits` and is
 /// about to count `left`.
-void lrd_adaptive_hear_hits(lrd_order *order, const lrd_entry *entry, uint32_t id, uint32_t hits,
+void lrd_adaptive_tell_hits(lrd_order *order, const lrd_entry *entry, uint32_t id, uint32_t hits,
                             uint32_t left) LRD_COLD;
 
-/// Leaves an entry, which counts `hits`, with a count of `left`.
-LRD_INLINE void lrd_adaptive_leave(lrd_order *order, lrd_entry *entry, uint32_t id, uint32_t hits,
-                                   uint32_t left) {
+/// Sets the count of an entry, which counts `hits`, to `left`. Tells the advisor if it is sampled.
+LRD_INLINE void lrd_adaptive_set_hits(lrd_order *order, lrd_entry *entry, uint32_t id,
+                                      uint32_t hits, uint32_t left) {
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry)))) {
-    lrd_adaptive_hear_hits(order, entry, id, hits, left);
+    lrd_adaptive_tell_hits(order, entry, id, hits, left);
   }
   lrd_entry_set_bits(entry, (uint8_t)left);
 }

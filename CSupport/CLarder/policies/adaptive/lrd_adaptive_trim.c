@@ -12,21 +12,22 @@ static bool is_small_next(const lrd_order *order) {
   lrd_amount all = lrd_order_size(order), main = order->queue[LRD_MAIN].size;
   lrd_amount small = {all.count - main.count, all.cost - main.cost};
   if (!small.count || !main.count) return small.count;
-  lrd_amount most = lrd_order_part(order, (uint32_t)lrd_least(state->expert->small, small_most));
+  lrd_amount most =
+      lrd_order_held_percent(order, (uint32_t)lrd_least(state->expert->small, small_most));
   return small.count >= most.count || small.cost >= most.cost;
 }
 
 /// True if an entry of the main queue goes in a deep trim, or is the coldest of a whole round.
 static bool is_cold(lrd_order *order, uint32_t hits) {
-  lrd_level *level = &((lrd_adaptive *)order->state)->level;
-  if (order->begins) *level = (lrd_level){.fewest = LRD_HITS_MOST};
+  lrd_trim_level *level = &((lrd_adaptive *)order->state)->level;
+  if (order->begins) *level = (lrd_trim_level){.fewest = LRD_HITS_MOST};
   order->begins = false;
   if (hits < level->fewest) level->fewest = hits;
   if (hits > level->hits && ++level->looked >= order->queue[LRD_MAIN].size.count) {
     level->hits = level->fewest;
   }
   if (hits > level->hits) return false;
-  *level = (lrd_level){.hits = hits, .fewest = LRD_HITS_MOST};
+  *level = (lrd_trim_level){.hits = hits, .fewest = LRD_HITS_MOST};
   return true;
 }
 
@@ -57,7 +58,7 @@ uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots) {
       fewest = hits;
       coldest = id;
     }
-    if (left_hits != hits) lrd_adaptive_leave(order, entry, id, hits, left_hits);
+    if (left_hits != hits) lrd_adaptive_set_hits(order, entry, id, hits, left_hits);
     lrd_parted_promote(order, small ? LRD_OLD : LRD_MAIN, slots, entry, id);
   }
   return coldest == LRD_NIL ? order->queue[LRD_MAIN].list.tail : coldest;

@@ -59,7 +59,7 @@ static void age(lrd_order *order, lrd_slots slots) {
     uint32_t id = order->hand;
     lrd_entry *entry = lrd_slots_entry(slots, id);
     uint32_t hits = lrd_entry_bits(entry);
-    if (hits) lrd_adaptive_leave(order, entry, id, hits, 0);
+    if (hits) lrd_adaptive_set_hits(order, entry, id, hits, 0);
     lrd_parted_age(order, entry);
   }
 }
@@ -100,7 +100,7 @@ static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool 
   age(order, slots);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
     lrd_samples_add(&state->samples, id);
-    lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_STORE, 0);
+    lrd_adaptive_tell(order, lrd_hash_mix(hash48), LRD_HEARD_STORE, 0);
   }
 }
 
@@ -126,7 +126,7 @@ static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
   uint32_t id = lrd_parted_remove(order, lrd_pool_slots(pool), entry);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
     lrd_samples_remove(&state->samples, id);
-    if (!evicted) lrd_adaptive_hear(order, lrd_hash_mix(hash48), LRD_HEARD_REMOVAL, 0);
+    if (!evicted) lrd_adaptive_tell(order, lrd_hash_mix(hash48), LRD_HEARD_REMOVAL, 0);
   }
   return id;
 }
@@ -156,7 +156,7 @@ LRD_INLINE bool spare(lrd_order *order, int number, lrd_slots slots, lrd_entry *
       !last && (number == LRD_MAIN || lrd_expert_promotes(entry->queue == LRD_YOUNG, hits));
   bool rounds = stays && number == LRD_MAIN;
   uint32_t kept = rounds ? lrd_expert_round(state->expert, lrd_credit(hits)) : 0;
-  lrd_adaptive_leave(order, entry, id, hits, kept);
+  lrd_adaptive_set_hits(order, entry, id, hits, kept);
   if (stays) lrd_parted_promote(order, number, slots, entry, id);
   return stays;
 }
