@@ -231,24 +231,7 @@ static inline bool lrd_order_is_idle(const lrd_order *order, uint64_t entries) {
 /// nothing is, those that it holds count instead where they are fewer.
 uint64_t lrd_order_room_percent(const lrd_order *order, uint32_t percent);
 
-/* The functions of lrd_policy for plain queues. The order is that of queue 0, then 1, then 2, each
- * from the coldest. New entries go to the hot end of queue 0, entries passed over to that of their
- * queue. The coldest of all is the victim. A replacement keeps place, queue and bits. */
-void lrd_queues_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
-uint32_t lrd_queues_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
-uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool);
-uint32_t lrd_queues_take(lrd_order *order, lrd_pool *pool);
-uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
-                            uint32_t id);
-/// Moves an entry to the hot end of its queue: `pass`, and `renew` where hits do so.
-void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
-uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool);
-uint32_t lrd_queues_hottest(const lrd_order *order, lrd_pool *pool);
-uint32_t lrd_queues_coldest(const lrd_order *order, lrd_pool *pool);
-uint32_t lrd_queues_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
-uint32_t lrd_queues_hotter(const lrd_order *order, lrd_pool *pool, lrd_entry *entry);
-void lrd_queues_check(const lrd_order *order, lrd_pool *pool);
-/// The same for one queue.
+/// Stops the process when a queue's list or size is wrong.
 void lrd_order_check_queue(const lrd_order *order, int number, lrd_pool *pool);
 
 #pragma clang assume_nonnull end

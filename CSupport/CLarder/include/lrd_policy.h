@@ -120,14 +120,4 @@ typedef struct lrd_policy {
   void (*check)(const lrd_order *order, lrd_pool *pool);
 } lrd_policy;
 
-/// Members of most policies, for plain queues (lrd_order.h): the walks, all that most have in
-/// common, and all but `victim` of those with a single queue.
-#define LRD_POLICY_WALKS_QUEUES                                                                    \
-  .drain = lrd_queues_drain, .hottest = lrd_queues_hottest, .coldest = lrd_queues_coldest,         \
-  .colder = lrd_queues_colder, .hotter = lrd_queues_hotter
-#define LRD_POLICY_OF_QUEUES LRD_POLICY_WALKS_QUEUES, .replace = lrd_queues_replace
-#define LRD_POLICY_OF_ONE_QUEUE                                                                    \
-  LRD_POLICY_OF_QUEUES, .insert = lrd_queues_insert, .remove = lrd_queues_remove,                  \
-      .pass = lrd_queues_pass, .check = lrd_queues_check
-
 #pragma clang assume_nonnull end

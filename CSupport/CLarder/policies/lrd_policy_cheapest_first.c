@@ -2,6 +2,7 @@
 /* lrd_policy_cheapest_first.c — evicts the entry of least cost, and the oldest among equals. A tree
  * keeps the entries ordered by cost. */
 #include "lrd_policies.h"
+#include "lrd_queues.h"
 #include "lrd_tree.h"
 
 static void cheapest_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {

@@ -2,6 +2,7 @@
 /* lrd_policy_clock.c — CLOCK: first in, first out, with a second chance. An entry that was hit goes
  * to the hot end instead of being evicted, and its hits are forgotten. */
 #include "lrd_policies.h"
+#include "lrd_queues.h"
 
 static uint32_t clock_victim(lrd_order *order, lrd_pool *pool) {
   lrd_slots slots = lrd_pool_slots(pool);

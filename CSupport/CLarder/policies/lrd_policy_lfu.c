@@ -10,6 +10,7 @@
  * INVARIANTS  An entry's policy_bits are its uses. Along the list they never fall towards the hot
  *             end. newest[u] is LRD_NIL, and u unmarked, exactly when no entry has u uses. */
 #include "lrd_policies.h"
+#include "lrd_queues.h"
 
 enum { USES_MOST = 255, WORDS = (USES_MOST + 1) / 64 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_policy_lru.c — least recently used. A hit moves its entry to the hot end of the queue. */
 #include "lrd_policies.h"
+#include "lrd_queues.h"
 
 static void lru_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *hits, uint32_t count) {
   lrd_slots slots = lrd_pool_slots(pool);

@@ -12,6 +12,7 @@
  * INVARIANTS  queue[0] is small, queue[1] is main, queue[2] is empty. */
 #include "lrd_ghosts.h"
 #include "lrd_policies.h"
+#include "lrd_queues.h"
 
 enum { SMALL, MAIN };
 enum { small_percent = 10, ghost_percent = 90, hits_to_main = 2 };

@@ -12,6 +12,7 @@
  * INVARIANT  `hand` is the slot id of an entry in the queue, or LRD_NIL. The hand is then at the
  *            tail. */
 #include "lrd_policies.h"
+#include "lrd_queues.h"
 
 enum { steps_most = 1024 };
 

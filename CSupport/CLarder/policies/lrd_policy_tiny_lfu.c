@@ -12,6 +12,7 @@
  *
  * INVARIANTS  queue[0] is probation, queue[1] the window, queue[2] protected. */
 #include "lrd_policies.h"
+#include "lrd_queues.h"
 #include "lrd_sketch.h"
 
 enum { PROBATION, WINDOW, PROTECTED };

@@ -9,6 +9,7 @@
  * INVARIANTS  queue[0] is A1in, queue[1] is Am, queue[2] is empty. */
 #include "lrd_ghosts.h"
 #include "lrd_policies.h"
+#include "lrd_queues.h"
 
 enum { IN, MAIN };
 enum { in_percent = 25, out_percent = 50 };

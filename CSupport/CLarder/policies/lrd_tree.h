@@ -15,7 +15,7 @@
  * Guard: the lock of the shard that owns the order. */
 #pragma once
 
-#include "lrd_order.h"
+#include "lrd_queues.h"
 
 #pragma clang assume_nonnull begin
 

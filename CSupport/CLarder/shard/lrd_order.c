@@ -18,76 +18,6 @@ uint64_t lrd_order_room_percent(const lrd_order *order, uint32_t percent) {
   return lrd_bound_percent(entries, percent);
 }
 
-void lrd_queues_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
-  lrd_order_add(order, 0, lrd_pool_slots(pool), entry, id);
-}
-
-uint32_t lrd_queues_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
-  (void)evicted;
-  return lrd_order_remove(order, lrd_pool_slots(pool), entry);
-}
-
-uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool) {
-  order->steps++;
-  return lrd_queues_coldest(order, pool);
-}
-
-uint32_t lrd_queues_take(lrd_order *order, lrd_pool *pool) {
-  order->steps++;
-  return lrd_queues_drain(order, pool);
-}
-
-void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
-  lrd_order_move(order, entry->queue, lrd_pool_slots(pool), entry);
-}
-
-uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
-                            uint32_t id) {
-  lrd_list *list = &order->queue[old->queue].list;
-  return lrd_order_replace_in(order, list, lrd_pool_slots(pool), old, entry, id);
-}
-
-uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool) {
-  uint32_t id = lrd_queues_coldest(order, pool);
-  if (id == LRD_NIL) return LRD_NIL;
-  lrd_slots slots = lrd_pool_slots(pool);
-  return lrd_order_remove(order, slots, lrd_slots_entry(slots, id));
-}
-
-uint32_t lrd_queues_hottest(const lrd_order *order, lrd_pool *pool) {
-  (void)pool;
-  for (int i = LRD_QUEUES; i--;) {
-    if (order->queue[i].list.head != LRD_NIL) return order->queue[i].list.head;
-  }
-  return LRD_NIL;
-}
-
-uint32_t lrd_queues_coldest(const lrd_order *order, lrd_pool *pool) {
-  (void)pool;
-  for (int i = 0; i < LRD_QUEUES; i++) {
-    if (order->queue[i].list.tail != LRD_NIL) return order->queue[i].list.tail;
-  }
-  return LRD_NIL;
-}
-
-uint32_t lrd_queues_colder(const lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
-  (void)pool;
-  if (entry->next != LRD_NIL) return entry->next;
-  for (int i = entry->queue; i--;) {
-    if (order->queue[i].list.head != LRD_NIL) return order->queue[i].list.head;
-  }
-  return LRD_NIL;
-}
-
-uint32_t lrd_queues_hotter(const lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
-  (void)pool;
-  if (entry->prev != LRD_NIL) return entry->prev;
-  for (int i = entry->queue + 1; i < LRD_QUEUES; i++) {
-    if (order->queue[i].list.tail != LRD_NIL) return order->queue[i].list.tail;
-  }
-  return LRD_NIL;
-}
-
 void lrd_order_check_queue(const lrd_order *order, int number, lrd_pool *pool) {
   const lrd_queue *queue = &order->queue[number];
   lrd_amount size = {0, 0};
@@ -105,8 +35,4 @@ void lrd_order_check_queue(const lrd_order *order, int number, lrd_pool *pool) {
   LRD_CHECK(queue->list.tail == before);
   LRD_CHECK(size.count == queue->size.count);
   LRD_CHECK(size.cost == queue->size.cost);
-}
-
-void lrd_queues_check(const lrd_order *order, lrd_pool *pool) {
-  for (int i = 0; i < LRD_QUEUES; i++) lrd_order_check_queue(order, i, pool);
 }

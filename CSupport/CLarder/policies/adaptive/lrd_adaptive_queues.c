@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_adaptive_queues.h"
 
+#include "../lrd_queues.h"
+
 uint32_t lrd_parted_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id) {
   lrd_list *list = lrd_parted_list(order, old->queue);

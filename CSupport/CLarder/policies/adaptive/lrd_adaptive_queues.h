@@ -10,7 +10,7 @@
  * nothing is written but the entry itself. `hand` is the oldest young entry, LRD_NIL when there is
  * none. `queue` of an entry names its half; the halves have the sizes of queue[LRD_OLD] and
  * queue[LRD_YOUNG]. The list of queue[LRD_YOUNG] stays empty, so most walks over plain queues
- * (lrd_order.h) are right for these as well.
+ * (lrd_queues.h) are right for these as well.
  *
  * Guard: the shard's lock. */
 #pragma once

@@ -40,6 +40,7 @@
  * are fewer than LRD_EXPERT_TINY; samples of 2.6 KB from 256 entries on, in one shard, and of 0.08
  * to 0.16 bytes for each entry from 16,384 on; and the shadows (lrd_advisor.h). An idle cache has
  * none of it. */
+#include "../lrd_queues.h"
 #include "lrd_adaptive_sampling.h"
 #include "lrd_adaptive_trim.h"
 
