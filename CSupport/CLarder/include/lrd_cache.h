@@ -49,9 +49,9 @@
  *   all others      constant after creation, or with guards of their own */
 #pragma once
 
-#include "lrd_answer.h"
 #include "lrd_budget.h"
 #include "lrd_density.h"
+#include "lrd_hooks.h"
 #include "lrd_request.h"
 
 #pragma clang assume_nonnull begin
@@ -63,42 +63,6 @@
 
 struct lrd_lanes;
 struct lrd_cache;
-
-/// How the core itself destroys pairs, shows them and asks about them: in threads of its own, in
-/// answers to memory pressure, and in calls on a whole cache.
-typedef struct lrd_hooks {
-  void *_Nullable context;
-  /// Destroys the key and the value of an entry, not its header. `*batch` belongs to the layer
-  /// above and is NULL when a run of destructions begins.
-  void (*_Nonnull destroy)(void *_Nullable context, lrd_entry *_Nonnull entry,
-                           void *_Nullable *_Nonnull batch);
-  /// Ends a run if `batch` is not NULL.
-  void (*_Nullable finish)(void *_Nullable context, void *_Nonnull batch);
-  /// Shows entries that no call of the layer above has removed, `first` and those after it
-  /// (lrd_garbage_after()), in observed caches only. `moment`: what the hook of that name has
-  /// returned before; 0 in its place only if all of them had expired, or there is no such hook.
-  void (*_Nullable show)(void *_Nullable context, lrd_entry *_Nonnull first, uint64_t moment);
-  /// Called once, when the cache's memory is freed.
-  void (*_Nonnull release)(void *_Nullable context);
-
-  /* For evictions by pressure. NULL: not needed. */
-
-  /// The response of a cache that `asks`. No lock is held, and the call may take long.
-  lrd_action (*_Nullable ask)(void *_Nullable context, int level);
-  /// True when somebody beside the cache holds the value: its eviction would free nothing. Runs
-  /// under the shard's lock: no code of users.
-  bool (*_Nullable is_held)(void *_Nullable context, const lrd_entry *_Nonnull entry);
-  /// Called before entries are removed. What it returns is passed to `show`.
-  uint64_t (*_Nullable moment)(void *_Nullable context);
-
-  /* For entries that get another slot. */
-
-  /// Copies key and value of an entry, and what else the layer above keeps behind its header, into
-  /// another slot. Both are destroyed later. Under the shard's lock. Needed for lifetimes given
-  /// later, and to compact the pool. NULL: neither is done.
-  void (*_Nullable copy)(void *_Nullable context, lrd_entry *_Nonnull copy,
-                         lrd_entry *_Nonnull entry);
-} lrd_hooks;
 
 typedef struct lrd_options {
   uint64_t count_limit;
@@ -193,6 +157,10 @@ static inline void lrd_cache_begin_idle(lrd_cache *cache, const lrd_rule *rule) 
 static inline void lrd_cache_end_idle(lrd_cache *cache, const lrd_rule *rule) {
   LRD_STORE(&cache->plenty, lrd_rule_plenty(rule));
 }
+
+/// Lets the policy adjust what its shards share, if it has such: after a change of a limit, or if an
+/// insertion asks for it by `order.adjust`. No lock is held.
+void lrd_cache_adjust(lrd_cache *cache);
 
 /// The cache that a request belongs to.
 static inline lrd_cache *lrd_cache_of(lrd_request *request) {

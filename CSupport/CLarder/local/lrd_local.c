@@ -111,7 +111,7 @@ void lrd_local_set_limits(lrd_local *local, uint64_t count_limit,
   lrd_cache *cache = &local->cache;
   LRD_STORE(&cache->budget.count_limit, count_limit);
   LRD_STORE(&cache->budget.cost_limit, cost_limit);
-  if (cache->policy->adjust) cache->policy->adjust(cache->shared);
+  lrd_cache_adjust(cache);
   lrd_growth_resize_locked(&local->shard, lrd_budget_limits(&cache->budget));
   lrd_local_follow(local);
 }

@@ -147,7 +147,7 @@ static LRD_COLD lrd_result insert_slowly(lrd_local *local, lrd_entry *entry, lrd
   }
   counters->replacements += replaces;
   counters->insertions += !replaces;
-  if (LRD_UNLIKELY(shard->order.adjust)) lrd_evict_adjust(&local->cache);
+  if (LRD_UNLIKELY(shard->order.adjust)) lrd_cache_adjust(&local->cache);
   return replaces ? LRD_REPLACED : LRD_INSERTED;
 }
 
@@ -165,7 +165,7 @@ LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
     lrd_table_add_locked(root, head, item);
   }
   shard->counters.insertions++;
-  if (LRD_UNLIKELY(shard->order.adjust)) lrd_evict_adjust(&local->cache);
+  if (LRD_UNLIKELY(shard->order.adjust)) lrd_cache_adjust(&local->cache);
 }
 
 /// Evicts the policy's next victim. False when there is none.
@@ -199,5 +199,5 @@ lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *old, 
 }
 
 void lrd_local_adjust(lrd_local *local) {
-  lrd_evict_adjust(&local->cache);
+  lrd_cache_adjust(&local->cache);
 }

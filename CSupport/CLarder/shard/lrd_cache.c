@@ -25,6 +25,10 @@ uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
   return shards;
 }
 
+void lrd_cache_adjust(lrd_cache *cache) {
+  if (cache->policy->adjust) cache->policy->adjust(cache->shared);
+}
+
 /// I1, first half, I2 and I8: everything in the order is linked and in the table.
 static void check_order(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   const lrd_policy *policy = shard->policy;

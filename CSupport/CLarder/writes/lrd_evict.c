@@ -66,7 +66,3 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uin
   }
   return lrd_evict_living_locked(cache, shard, spared, reason, shortage, victims);
 }
-
-void lrd_evict_adjust(lrd_cache *cache) {
-  cache->policy->adjust(cache->shared);
-}

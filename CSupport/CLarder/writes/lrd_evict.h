@@ -45,7 +45,4 @@ bool lrd_evict_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *_Nullable s
                       uint8_t reason, lrd_shortage shortage, lrd_chain *victims)
     LRD_REQUIRES(shard->lock);
 
-/// Lets the policy do what it has asked for in `order.adjust`. No lock is held.
-void lrd_evict_adjust(lrd_cache *cache);
-
 #pragma clang assume_nonnull end

@@ -237,6 +237,6 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   insertion->garbage.unsettled |= shard->timer && lrd_timer_asks(shard->timer);
   lrd_shard_leave(cache, shard);
   if (supply->given != LRD_SUPPLY_NONE) lrd_supply_drop(supply);
-  if (LRD_UNLIKELY(adjusts)) lrd_evict_adjust(cache);
+  if (LRD_UNLIKELY(adjusts)) lrd_cache_adjust(cache);
   return old || insertion->replaced ? LRD_REPLACED : LRD_INSERTED;
 }

@@ -119,7 +119,7 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   bool asks = timer && lrd_timer_asks(timer);
   lrd_shard_leave(cache, shard);
   if (LRD_UNLIKELY(evicted == EVICTED_TO_LIMBO || asks)) lrd_request_visit(&cache->request);
-  if (LRD_UNLIKELY(adjusts)) lrd_evict_adjust(cache);
+  if (LRD_UNLIKELY(adjusts)) lrd_cache_adjust(cache);
   return true;
 }
 

@@ -2,7 +2,6 @@
 #include "lrd_shrink.h"
 
 #include "lrd_enter.h"
-#include "lrd_evict.h"
 #include "lrd_growth.h"
 
 enum { buckets_per_lock = 32 };
@@ -32,5 +31,5 @@ void lrd_shrink(lrd_cache *cache) {
     shrink(cache, shard);
   }
   // What shards share follows from what each of them has asked for.
-  if (cache->policy->adjust) lrd_evict_adjust(cache);
+  lrd_cache_adjust(cache);
 }

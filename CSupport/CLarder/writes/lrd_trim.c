@@ -63,7 +63,7 @@ bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, lrd_t
 /// reads the last limits.
 static void limits_changed(lrd_cache *cache) {
   uint32_t shards = lrd_cache_shards(cache);
-  if (cache->policy->adjust) cache->policy->adjust(cache->shared);
+  lrd_cache_adjust(cache);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_shard_enter(cache, NULL, shard);
     lrd_growth_resize_locked(shard, lrd_budget_share(&cache->budget, shards));
