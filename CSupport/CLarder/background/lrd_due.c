@@ -22,8 +22,7 @@ static lrd_progress expire(lrd_cache *cache, lrd_shard *shard, uint64_t *next) {
     if (!lrd_lock_try_or_mark(&shard->lock)) return LRD_LATER;
     lrd_timer_look(shard->timer);
     bool more = lrd_expire_any_locked(shard, expirations_per_slice, NULL, false, &expired);
-    lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
-    lrd_garbage_add_locked(cache, shard, &garbage, &expired);
+    lrd_garbage_give_up_locked(cache, shard, &garbage, &expired);
     uint64_t first = lrd_wheel_next(&shard->timer->wheel);
     shard->timer->wake = shard->timer->first = first;
     lrd_shard_leave(cache, shard);

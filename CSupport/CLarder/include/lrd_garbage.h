@@ -67,7 +67,15 @@ static inline void lrd_garbage_add_locked(lrd_cache *cache, lrd_shard *shard, lr
   lrd_garbage_add_slow_locked(cache, shard, garbage, removed);
 }
 
-/// The same for entries that the observer is not to see.
+/// The same for unlinked entries whose room nothing takes: gives that back.
+static inline void lrd_garbage_give_up_locked(lrd_cache *cache, lrd_shard *shard,
+                                              lrd_garbage *garbage, lrd_chain *unlinked)
+    LRD_REQUIRES(shard->lock) {
+  lrd_budget_release_chain(&cache->budget, &cache->pool, unlinked);
+  lrd_garbage_add_locked(cache, shard, garbage, unlinked);
+}
+
+/// lrd_garbage_add_locked() for entries that the observer is not to see.
 void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
                                    lrd_chain *removed) LRD_REQUIRES(shard->lock);
 

@@ -64,6 +64,11 @@ void lrd_park(_Atomic(uint32_t) *word, uint32_t expected, uint64_t nanoseconds);
 /// Sleeps for `nanoseconds`, which are not 0. May return early.
 void lrd_sleep(uint64_t nanoseconds);
 
+/// Sleeps for 0.2 ms: before another try to get what another thread has.
+static inline void lrd_nap(void) {
+  lrd_sleep(200000);
+}
+
 /// A monotonic clock, in nanoseconds. It may stand still while the machine sleeps.
 uint64_t lrd_clock(void);
 

@@ -98,12 +98,14 @@ static uint64_t shrunk_buckets(const lrd_shard *shard) {
   return (room < most ? room : most) / LRD_TABLE_LOAD + 4;
 }
 
+/// True where the table is far too large.
 static bool is_oversized(const lrd_shard *shard, const lrd_table *table) {
   return table->buckets > 16 && shard->count < table->buckets * LRD_TABLE_LOAD / 8;
 }
 
-/// True where an eighth of the table, or more, is won at once.
-static bool is_loose(const lrd_shard *shard, const lrd_table *table) {
+/// The same; `tight`: true as well where an eighth of the table, or more, is won at once.
+static bool is_too_large(const lrd_shard *shard, const lrd_table *table, bool tight) {
+  if (!tight) return is_oversized(shard, table);
   return table->buckets > 16 && shrunk_buckets(shard) < table->buckets - table->buckets / 8;
 }
 
@@ -114,7 +116,7 @@ bool lrd_growth_is_oversized_locked(lrd_shard *shard) {
 
 bool lrd_growth_is_untidy_locked(lrd_shard *shard, bool tight) {
   lrd_table *root = lrd_shard_root_locked(shard);
-  return LRD_LOAD(&root->next) || (tight ? is_loose : is_oversized)(shard, root);
+  return LRD_LOAD(&root->next) || is_too_large(shard, root, tight);
 }
 
 bool lrd_growth_advances_locked(lrd_shard *shard) {
@@ -155,7 +157,7 @@ bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, bool tight, lrd_suppl
   lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
   if (!next) {
     bool grows = shard->count >= foresight_of(shard, root);
-    if (!grows && !(tight ? is_loose : is_oversized)(shard, root)) return true;
+    if (!grows && !is_too_large(shard, root, tight)) return true;
     uint64_t wanted =
         grows ? lrd_growth_buckets_after(shard, root->buckets) : shrunk_buckets(shard);
     // A smaller table may be a bit too small by now, since entries have come. A larger table is of

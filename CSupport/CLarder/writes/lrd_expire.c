@@ -81,8 +81,7 @@ static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t 
   lrd_timer_look(shard->timer);
   bool more = lrd_expire_any_locked(shard, most, NULL, exact, &expired);
   *removed += expired.count;
-  lrd_budget_release_chain(&cache->budget, &cache->pool, &expired);
-  lrd_garbage_add_locked(cache, shard, garbage, &expired);
+  lrd_garbage_give_up_locked(cache, shard, garbage, &expired);
   garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
   lrd_shard_leave(cache, shard);
   return more;

@@ -30,13 +30,6 @@ void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *in
   lrd_supply_drop(&insertion->supply);
 }
 
-/// Gives back the room of unlinked entries, and hands them on.
-static void give_up_locked(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
-                           lrd_chain *unlinked) LRD_REQUIRES(shard->lock) {
-  lrd_budget_release_chain(&cache->budget, &cache->pool, unlinked);
-  lrd_garbage_add_locked(cache, shard, &insertion->garbage, unlinked);
-}
-
 /// Steps 1 and 3, when another thread has stored a value since an earlier round took the old one
 /// out. That was an eviction, then, and not the first half of a replacement. Unlocks for the next
 /// round, in which the caller sees the value that it replaces.
@@ -60,7 +53,7 @@ static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inse
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_BY_CALL, &removed);
     shard->counters.removals++;
   }
-  give_up_locked(cache, shard, insertion, &removed);
+  lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &removed);
   lrd_insertion_abandon(cache, shard, insertion);
   return why;
 }
@@ -80,7 +73,7 @@ static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_sha
     insertion->expired = !insertion->replaced;
   }
   lrd_expire_any_locked(shard, expirations_per_insertion, *old, false, &expired);
-  give_up_locked(cache, shard, insertion, &expired);
+  lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &expired);
   return true;
 }
 
@@ -107,7 +100,7 @@ static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertio
       found = lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, shortage, &victims);
     }
     found = victims.head;
-    give_up_locked(cache, shard, insertion, &victims);
+    lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &victims);
     lrd_shard_leave(cache, shard);
     if (found) return;
   }
@@ -145,7 +138,7 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   } else if (old && old->state == LRD_ENTRY_DISPLACED) {
     lrd_shard_restore_locked(shard, old);
   }
-  give_up_locked(cache, shard, insertion, victims);
+  lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, victims);
   lrd_shard_leave(cache, shard);
   if (insertion->seeks) lrd_expire_seek(cache, lane, &insertion->garbage);
   insertion->sought += insertion->seeks;

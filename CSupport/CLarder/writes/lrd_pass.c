@@ -8,8 +8,6 @@
 #include "lrd_hazards.h"
 #include "lrd_thread.h"
 
-static const uint64_t nap = 200000; // 0.2 ms
-
 enum {
   scanned_per_lock = 512,
   destroyed_at_once = 16, // slots in the hands of a thread that may be stopped: few, see lrd_pass.h
@@ -36,7 +34,7 @@ bool lrd_pass_try(lrd_cache *cache) {
 }
 
 void lrd_pass_take(lrd_cache *cache) {
-  while (!lrd_pass_try(cache)) lrd_sleep(nap);
+  while (!lrd_pass_try(cache)) lrd_nap();
 }
 
 void lrd_pass_give(lrd_cache *cache) {

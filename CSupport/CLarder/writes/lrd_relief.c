@@ -15,8 +15,6 @@ enum {
   gathered_part = 64,   // of the cache
 };
 
-static const uint64_t nap = 200000; // 0.2 ms
-
 /// What was unlinked and nobody has to be shown. The limbo would take a fence for some hundreds of
 /// entries, and each fence interrupts all readers.
 typedef struct gathered {
@@ -38,7 +36,7 @@ static bool try_shard(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32
   }
   if (++*busy > cache->shard_mask) {
     destroy(cache, gathered);
-    lrd_sleep(nap);
+    lrd_nap();
     *busy = 0;
   }
   return false;

@@ -31,8 +31,7 @@ void lrd_removal_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *en
 
 void lrd_removal_finish(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
                         lrd_chain *removed) {
-  lrd_budget_release_chain(&cache->budget, &cache->pool, removed);
-  lrd_garbage_add_locked(cache, shard, garbage, removed);
+  lrd_garbage_give_up_locked(cache, shard, garbage, removed);
   garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
   lrd_shard_leave(cache, shard);
 }
