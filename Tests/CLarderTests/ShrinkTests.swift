@@ -23,8 +23,8 @@ struct ShrinkTests {
   }
 
   @Test(
-    "After critical, a cache has hardly more than one that was never larger", arguments: 0..<4,
-    [1, 4])
+    "After critical, a cache has hardly more than one that was never larger",
+    arguments: policies.indices, [1, 4])
   func fits(number: Int, shards: Int) async {
     await #expect(processExitsWith: .success) {
       [number = number as Int, shards = shards as Int] in
@@ -45,7 +45,7 @@ struct ShrinkTests {
     }
   }
 
-  @Test("A cache that has given up everything keeps no history", arguments: 0..<4)
+  @Test("A cache that has given up everything keeps no history", arguments: policies.indices)
   func forgets(number: Int) async {
     await #expect(processExitsWith: .success) { [number = number as Int] in
       let policy = Self.policies[number]
@@ -87,7 +87,7 @@ struct ShrinkTests {
     }
   }
 
-  @Test("Without memory for less, tables and histories stay", arguments: 0..<4)
+  @Test("Without memory for less, tables and histories stay", arguments: policies.indices)
   func withoutMemory(number: Int) async {
     await #expect(processExitsWith: .success) { [number = number as Int] in
       let policy = Self.policies[number]

@@ -14,7 +14,7 @@ public struct ModelCache {
 
   public init(countLimit: Int = 0, costLimit: Int = 0, policy: EvictionPolicy = .lru) {
     self.policy = policy.model(capacity: countLimit)
-    ordersByCost = policy == .cheapestFirst
+    ordersByCost = policy.needsCosts
     self.countLimit = countLimit
     self.costLimit = costLimit
   }

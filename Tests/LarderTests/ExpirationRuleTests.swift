@@ -187,7 +187,3 @@ struct ExpirationRuleTests {
     cache.checkInvariants()
   }
 }
-
-extension EvictionPolicy {
-  fileprivate var needsCosts: Bool { self == .cheapestFirst || self == .costAware }
-}

@@ -19,7 +19,7 @@ struct FreeEntryTests {
 
   @Test(
     "To free cost, entries of cost 0 are passed over, unless the policy goes by cost",
-    arguments: EvictionPolicy.allCases.filter { $0 != .cheapestFirst && $0 != .costAware }, [1, 4])
+    arguments: EvictionPolicy.allCases.filter { !$0.needsCosts }, [1, 4])
   func freeEntriesArePassedOver(policy: EvictionPolicy, shards: Int) {
     let free = 0..<10
     let cache = Cache<Int, Int>(totalCostLimit: 20, policy: policy, shards: shards)

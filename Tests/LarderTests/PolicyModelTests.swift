@@ -25,13 +25,12 @@ struct PolicyModelTests {
 
   /// Policies whose queues depend on the limits. Their models know only a limit of entries.
   static let divided: Set<EvictionPolicy> = [.s3fifo, .twoQueue]
-  static let ordersByCost: Set<EvictionPolicy> = [.cheapestFirst]
 
   /// Every exact policy, bounded by count.
   static func counted(_ capacities: [Int]) -> [Setting] {
     EvictionPolicy.exact.flatMap { policy in
       capacities.map { capacity in
-        let cost = ordersByCost.contains(policy) ? 1_000_000 : 0
+        let cost = policy.needsCosts ? 1_000_000 : 0
         return Setting(policy: policy, limits: Limits(count: capacity, cost: cost))
       }
     }
