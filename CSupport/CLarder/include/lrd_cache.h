@@ -158,8 +158,8 @@ static inline void lrd_cache_end_idle(lrd_cache *cache, const lrd_rule *rule) {
   LRD_STORE(&cache->plenty, lrd_rule_plenty(rule));
 }
 
-/// Lets the policy adjust what its shards share, if it has such: after a change of a limit, or if an
-/// insertion asks for it by `order.adjust`. No lock is held.
+/// Lets the policy adjust what its shards share, if they share anything: after a change of a limit,
+/// or if an insertion asks for it by `order.adjust`. No lock is held.
 void lrd_cache_adjust(lrd_cache *cache);
 
 /// The cache that a request belongs to.

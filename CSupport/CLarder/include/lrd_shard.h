@@ -70,7 +70,7 @@ typedef struct lrd_shard {
   lrd_order order;
   uint64_t moved_seen; // `moved` of the root after the background thread's last slice
   lrd_counters counters;
-  uint64_t order_changes; // hits, misses and limits told to the policy; tours compare it
+  uint64_t order_changes; // hits, misses, limits and entries put back, ever: for tours
   lrd_limbo limbo;
   lrd_timer *_Nullable timer; // in caches whose entries can expire, or soon will
   uint64_t flights;           // loads of this shard's keys that the layer above has under way
