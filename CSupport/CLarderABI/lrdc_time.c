@@ -59,10 +59,10 @@ larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
   if (!lrdc_jitter_is_good(jitter)) return LARDER_BAD_ARGUMENT;
-  lrd_cache *core = cache->core;
-  if (!lrd_cache_retrofit(core, after_access)) return LARDER_OUT_OF_MEMORY;
-  bool set = lrd_cache_set_expiration(core, lrdc_expiration(after_write, after_access, jitter));
-  return set ? LARDER_OK : LARDER_OUT_OF_MEMORY;
+  lrd_expiration expiration = lrdc_expiration(after_write, after_access, jitter);
+  bool by_use = expiration.after_access != LRD_NEVER;
+  if (!lrd_cache_retrofit(cache->core, by_use)) return LARDER_OUT_OF_MEMORY;
+  return lrd_cache_set_expiration(cache->core, expiration) ? LARDER_OK : LARDER_OUT_OF_MEMORY;
 }
 
 larder_status larder_remove_expired(larder_cache *cache, uint64_t *removed) {

@@ -409,7 +409,7 @@ LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *ke
  * `after_access` may end what was used a 64th of the former one ago, or with jitter that part of it
  * more, a quarter at most: not every use is noted. O(n), in slices. The first `after_access` of a
  * cache that was created with 0 for it takes longer, like a first lifetime, and memory as well.
- * LARDER_OUT_OF_MEMORY if some entries keep their deadlines. */
+ * LARDER_OUT_OF_MEMORY if the members stay as they are, or some entries keep their deadlines. */
 LARDER_API larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
                                                uint64_t after_access, double jitter);
 

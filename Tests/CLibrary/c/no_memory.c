@@ -98,7 +98,52 @@ static bool run(int64_t successes, bool retaining, uint32_t shards) {
   return !failed;
 }
 
+static uint64_t same_hash(void *context, const void *key, uint64_t size) {
+  (void)context, (void)key, (void)size;
+  return 1;
+}
+
+/* Gives other lifetimes, in seconds, while the second allocation fails, or none. */
+static larder_status change(larder_cache *cache, uint64_t seconds, bool fails) {
+  lrd_alloc_fail_after(fails ? 1 : -1);
+  larder_status status = larder_set_expiration(cache, seconds * 1000000000, 0, 0);
+  lrd_alloc_fail_after(-1);
+  return status;
+}
+
+/* Keys of one hash are listed at once, which takes memory. A change of lifetimes that finds none is
+ * cut short. So is the next one, which begins by ending it. Then one works, for all entries. */
+static void change_lifetimes(void) {
+  enum { KEYS = 300 };
+  larder_config config = LARDER_CONFIG_INIT;
+  config.mode = LARDER_OBJECTS;
+  config.shards = 1;
+  config.hash = same_hash;
+  config.equal = sizes_equal;
+  config.after_write = 10000000000;
+  CHECK(larder_clock_create(&config.clock) == LARDER_OK);
+  larder_cache *cache;
+  CHECK(larder_create(&config, &cache) == LARDER_OK);
+  for (uint64_t key = 1; key <= KEYS; key++) {
+    CHECK(larder_set(cache, "key", key, "value", 5, 1, NULL) == LARDER_OK);
+  }
+  CHECK(change(cache, 20, true) == LARDER_OUT_OF_MEMORY);
+  CHECK(change(cache, 30, true) == LARDER_OUT_OF_MEMORY);
+  CHECK(change(cache, 40, false) == LARDER_OK);
+  CHECK(larder_clock_advance(config.clock, 39000000000) == LARDER_OK);
+  for (uint64_t key = 1; key <= KEYS; key++) {
+    CHECK(larder_contains(cache, "key", key) == LARDER_OK);
+  }
+  CHECK(larder_clock_advance(config.clock, 2000000000) == LARDER_OK);
+  for (uint64_t key = 1; key <= KEYS; key++) {
+    CHECK(larder_contains(cache, "key", key) == LARDER_NOT_FOUND);
+  }
+  CHECK(larder_destroy(cache) == LARDER_OK);
+  CHECK(larder_clock_release(config.clock) == LARDER_OK);
+}
+
 int main(void) {
+  change_lifetimes();
   for (int variant = 0; variant < 4; variant++) {
     int failures = 0;
     for (int64_t successes = 0; successes < FAILURES_MOST; successes++) {
