@@ -46,6 +46,37 @@ struct PressureForkTests {
     }
   }
 
+  @Test("In a child that is born while caches answer, their limits come back")
+  func midst() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 1_000_000)
+      let calls = Protected(0)
+      let caches = (0..<3).map { _ in Cache<Int, Int>(countLimit: 10) }
+      for cache in caches {
+        cache.pressure = PressureResponse { level in
+          guard level != .normal else { return .keep(1) }
+          // Two have answered, and this one is just asked.
+          if calls.withLock({
+            $0 += 1
+            return $0
+          }) == 3 {
+            expectChildSuccess {
+              precondition(caches.count { $0.effectiveCountLimit == 5 } == 2)
+              MemoryPressure.report(.normal)
+              waitUntil("the limits are back in the child") {
+                caches.allSatisfy { $0.effectiveCountLimit == 10 }
+              }
+            }
+          }
+          return .keep(0.5)
+        }
+      }
+      MemoryPressure.report(.warning)
+      #expect(caches.allSatisfy { $0.effectiveCountLimit == 5 })
+      for cache in caches { cache.pressure = .default }
+    }
+  }
+
   @Test("A closure may fork")
   func closureForks() async {
     await #expect(processExitsWith: .success) {
