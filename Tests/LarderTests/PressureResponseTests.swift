@@ -113,21 +113,54 @@ struct PressureResponseTests {
     }
   }
 
-  @Test("What somebody else holds goes last, also where all others were read", arguments: [1, 4])
-  func heldAndUnread(shards: Int) async {
-    await #expect(processExitsWith: .success) { [shards] in
-      let cache = Cache<Int, Tracked>(countLimit: 2_000, shards: shards)
-      let tracker = LifetimeTracker()
-      var held: [Tracked] = []
-      for key in 0..<2_000 {
-        let value = tracker.make(key)
-        if key % 5 < 2 { held.append(value) }
-        cache[key] = value
+  @Test(
+    "What somebody else holds goes last, also where all others were read",
+    arguments: EvictionPolicy.allCases.filter { !$0.needsCosts }, [1, 4])
+  func heldAndUnread(policy: EvictionPolicy, shards: Int) async {
+    await #expect(processExitsWith: .success) { [name = policy.rawValue as String, shards] in
+      for keep in [0.5, 0.9] {
+        let cache = Cache<Int, Tracked>(
+          countLimit: 2_000, policy: EvictionPolicy(rawValue: name)!, shards: shards)
+        cache.pressure = PressureResponse(warning: keep)
+        let tracker = LifetimeTracker()
+        var held: [Tracked] = []
+        for key in 0..<2_000 {
+          let value = tracker.make(key)
+          if key % 5 < 2 { held.append(value) }
+          cache[key] = value
+        }
+        for key in 0..<2_000 where key % 5 >= 2 { for _ in 0...key % 7 { _ = cache[key] } }
+        let before = held.count { cache.contains($0.payload) }
+        MemoryPressure.report(.warning)
+        #expect(cache.count == Int(2_000 * keep))
+        #expect(held.count { cache.contains($0.payload) } == before)
+        cache.checkInvariants()
+        MemoryPressure.report(.normal)
       }
-      for _ in 0..<3 { for key in 0..<2_000 where key % 5 >= 2 { _ = cache[key] } }
-      MemoryPressure.report(.warning)
-      #expect(cache.count == 1_000)
-      #expect(held.allSatisfy { cache.contains($0.payload) })
+    }
+  }
+
+  @Test("What was held once is no hotter for it")
+  func heldOnce() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Tracked>(countLimit: 2_000)
+      let tracker = LifetimeTracker()
+      do {
+        let held = (0..<400).map { tracker.make($0) }
+        for value in held { cache[value.payload] = value }
+        for key in 400..<2_000 { cache[key] = tracker.make(key) }
+        MemoryPressure.report(.warning)
+        #expect(held.allSatisfy { cache.contains($0.payload) })
+        MemoryPressure.report(.normal)
+      }
+      waitUntil("the limit is back") {
+        MemoryPressure.pass(hours: 1)
+        return cache.effectiveCountLimit == 2_000
+      }
+      for key in 2_000..<2_500 { cache[key] = tracker.make(key) }
+      for _ in 0..<10 { for key in 2_000..<2_500 { _ = cache[key] } }
+      cache.trim(toCount: 600)
+      #expect((2_000..<2_500).count { cache.contains($0) } == 500)
       cache.checkInvariants()
     }
   }

@@ -25,7 +25,7 @@
  *   all others   guard: the cache's `admin` lock */
 #pragma once
 
-#include "lrd_order.h"
+#include "lrd_depth.h"
 
 #pragma clang assume_nonnull begin
 
@@ -67,7 +67,7 @@ typedef struct lrd_answer {
 typedef struct lrd_relief {
   lrd_amount bounds;      // LRD_UNBOUNDED for none
   uint64_t allowance;     // evictions at most
-  uint64_t may_pass_over; // so many entries that are held elsewhere
+  uint64_t may_pass_over; // times that entries held elsewhere may be passed over
   bool unheld;            // as in lrd_action
   lrd_depth depth;        // known when it begins
 } lrd_relief;

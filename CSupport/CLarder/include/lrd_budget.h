@@ -13,6 +13,7 @@
 #pragma once
 
 #include "lrd_chain.h"
+#include "lrd_depth.h"
 
 #pragma clang assume_nonnull begin
 
@@ -86,14 +87,7 @@ lrd_amount lrd_budget_share(lrd_budget *budget, uint64_t shards);
 /// Tells whether count or cost now exceed their limits or `bounds`.
 lrd_shortage lrd_budget_excess(lrd_budget *budget, lrd_amount bounds);
 
-/// True when up to `most` evictions that bring `held` within the bounds take more than an eighth.
-static inline bool lrd_amount_is_deep(lrd_amount held, lrd_amount bounds, uint64_t most) {
-  uint64_t count = held.count > bounds.count ? held.count - bounds.count : 0;
-  uint64_t cost = held.cost > bounds.cost ? held.cost - bounds.cost : 0;
-  return most > held.count / 8 && (count > held.count / 8 || cost > held.cost / 8);
-}
-
-/// The same for what the budget holds; its limits are bounds, too.
+/// As lrd_amount_is_deep(), for what the budget holds. Its limits are bounds, too.
 bool lrd_budget_is_deep(lrd_budget *budget, lrd_amount bounds, uint64_t most);
 
 /// The sum of all costs, at most INT64_MAX.

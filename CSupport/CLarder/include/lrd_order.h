@@ -20,6 +20,7 @@
  * only. */
 #pragma once
 
+#include "lrd_depth.h"
 #include "lrd_list.h"
 
 #pragma clang assume_nonnull begin
@@ -41,20 +42,13 @@ typedef struct lrd_history {
   size_t wanted;
 } lrd_history;
 
-/// For what `victim` is asked.
-typedef enum lrd_trimming {
-  LRD_NO_TRIM,   // an insertion
-  LRD_TRIM_FEW,  // a trim or memory pressure
-  LRD_TRIM_DEEP, // and more than an eighth of the cache is to go
-} lrd_trimming;
-
 typedef struct lrd_order {
   // Written by every change, and therefore together.
   lrd_queue queue[LRD_QUEUES];
   uint32_t hand;  // a slot id: the hand of a clock, a mark in a queue, the root of a tree
   bool adjust;    // `insert` asks for a call of `adjust`, once the lock is free
   uint8_t trim;   // lrd_trimming
-  bool begins;    // `victim` is asked for the first time in this trim
+  bool begins;    // `victim` is not asked yet in this trim; the policy clears it
   bool ahead;     // begin to load what later evictions will touch: see lrd_insertion_begin()
   uint64_t steps; // entries looked at in search of victims, ever: tests bound it
 
@@ -66,20 +60,15 @@ typedef struct lrd_order {
   void *_Nullable shared; // by all shards: `create` of lrd_policy
 } lrd_order;
 
-/// What the evictions of one trim have in common.
-typedef struct lrd_depth {
-  bool deep;      // more than an eighth of the cache is to go
-  uint64_t begun; // a bit for each shard that was asked already
-} lrd_depth;
-
-/// Around evictions of a trim, under one lock. `shard`: the number of this one.
-static inline void lrd_order_begin_trim(lrd_order *order, lrd_depth *depth, uint32_t shard) {
+/// Around evictions of a trim under one lock. `shard`: the number of this one.
+static inline void lrd_order_begin_trim(lrd_order *order, const lrd_depth *depth, uint32_t shard) {
   order->trim = depth->deep ? LRD_TRIM_DEEP : LRD_TRIM_FEW;
   order->begins = !(depth->begun >> shard & 1);
-  depth->begun |= (uint64_t)1 << shard;
 }
-static inline void lrd_order_end_trim(lrd_order *order) {
+
+static inline void lrd_order_end_trim(lrd_order *order, lrd_depth *depth, uint32_t shard) {
   order->trim = LRD_NO_TRIM;
+  if (!order->begins) depth->begun |= (uint64_t)1 << shard;
 }
 
 /// Empties the queues.

@@ -103,7 +103,7 @@ void lrd_local_trim(lrd_local *local, uint64_t count_bound, uint64_t cost_bound,
         lrd_evict_living_locked(&local->cache, shard, NULL, LRD_REMOVED_TRIM, shortage, removed);
     if (!found) break;
   }
-  lrd_order_end_trim(&shard->order);
+  lrd_order_end_trim(&shard->order, &depth, 0);
 }
 
 void lrd_local_set_limits(lrd_local *local, uint64_t count_limit,

@@ -184,14 +184,15 @@ static uint32_t tiny_victim(lrd_order *order, lrd_pool *pool) {
 }
 
 /// Moves an entry without cost behind the entries of its queue that have a cost. If there are none,
-/// moves it to the other part.
+/// moves it to the other part. In a trim the reason may be another, and the entry goes behind all
+/// that are protected.
 static void tiny_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_slots slots = lrd_pool_slots(pool);
   bool window = order->queue[WINDOW].size.cost != 0;
   bool probation = order->queue[PROBATION].size.cost != 0;
   bool main = probation || order->queue[PROTECTED].size.cost != 0;
-  bool to_window = entry->queue == WINDOW ? window : !main;
-  int to_main = entry->queue == PROBATION && probation ? PROBATION : PROTECTED;
+  bool to_window = !order->trim && (entry->queue == WINDOW ? window : !main);
+  int to_main = entry->queue == PROBATION && probation && !order->trim ? PROBATION : PROTECTED;
   if (order->hand != LRD_NIL && lrd_slots_entry(slots, order->hand) == entry) order->hand = LRD_NIL;
   lrd_order_move(order, (unsigned)(to_window ? WINDOW : to_main), slots, entry);
 }

@@ -73,7 +73,7 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
     relief.allowance = 0;
     return relief;
   }
-  relief.may_pass_over = present.count;
+  relief.may_pass_over = LRD_ROUNDS * present.count;
   if (action.once) {
     relief.bounds.count = lrd_most(part_of(present.count, action.keep), least);
     return relief;

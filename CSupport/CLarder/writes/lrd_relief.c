@@ -76,7 +76,8 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *re
                               uint64_t wanted, yield *yield) LRD_REQUIRES(shard->lock) {
   const lrd_policy *policy = cache->policy;
   uint64_t most = shard->count < looks_per_lock ? shard->count : looks_per_lock;
-  lrd_order_begin_trim(&shard->order, &relief->depth, (uint32_t)(shard - cache->shards));
+  uint32_t number = (uint32_t)(shard - cache->shards);
+  lrd_order_begin_trim(&shard->order, &relief->depth, number);
   int free = 0; // entries without a cost that were passed over in a row
   for (uint64_t look = 0; yield->victims.count < wanted && look < most; look++) {
     lrd_shortage shortage = lrd_budget_excess(&cache->budget, relief->bounds);
@@ -97,7 +98,7 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *re
     free = 0;
     give_up_locked(cache, shard, victim, yield);
   }
-  lrd_order_end_trim(&shard->order);
+  lrd_order_end_trim(&shard->order, &relief->depth, number);
 }
 
 static bool is_closed(lrd_cache *cache) {

@@ -8,21 +8,24 @@
 lrd_trim lrd_trim_plan(lrd_cache *cache, uint64_t count_bound, uint64_t cost_bound, uint64_t most) {
   lrd_trim trim = {.bounds = {count_bound, cost_bound},
                    .allowance = lrd_least(lrd_cache_count(cache), most)};
-  trim.depth.deep = lrd_budget_is_deep(&cache->budget, trim.bounds, trim.allowance);
+  // One of several calls that each take a few is not deep, however small the cache.
+  trim.depth.deep =
+      most == UINT64_MAX && lrd_budget_is_deep(&cache->budget, trim.bounds, trim.allowance);
   return trim;
 }
 
 /// Evicts up to `wanted` entries of one shard while the cache exceeds its limits or the bounds.
 static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_trim *trim, uint64_t wanted,
                               lrd_chain *victims) LRD_REQUIRES(shard->lock) {
-  lrd_order_begin_trim(&shard->order, &trim->depth, (uint32_t)(shard - cache->shards));
+  uint32_t number = (uint32_t)(shard - cache->shards);
+  lrd_order_begin_trim(&shard->order, &trim->depth, number);
   while (wanted--) {
     lrd_shortage shortage = lrd_budget_excess(&cache->budget, trim->bounds);
     if (shortage == LRD_ROOM) break;
     if (!lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_TRIM, shortage, victims)) break;
     lrd_budget_release(&cache->budget, 1, lrd_entry_cost(victims->tail));
   }
-  lrd_order_end_trim(&shard->order);
+  lrd_order_end_trim(&shard->order, &trim->depth, number);
 }
 
 bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, lrd_trim *trim) {

@@ -26,12 +26,14 @@
 /// Probes of a shard that wait.
 enum { LRD_PROBES = 8 };
 
-/// What a deep trim knows of the main queue: see lrd_adaptive_trim.h.
-typedef struct lrd_trim_level {
-  uint32_t hits;   // the level
-  uint32_t looked; // entries looked at in a row that had more hits than the level
-  uint32_t fewest; // hits of those
-} lrd_trim_level;
+/// A trim's round through the main queue: see lrd_adaptive_trim.h.
+typedef struct lrd_trim_round {
+  uint32_t level;  // entries that count no more hits go, in a deep trim
+  uint32_t looked; // entries looked at in this round that stay
+  uint32_t passed; // those passed over
+  uint32_t fewest; // hits of the others, if more than the level
+  bool barren;     // in the round before, all were passed over
+} lrd_trim_round;
 
 typedef struct lrd_adaptive {
   // Most insertions write these, and nothing else here. They lie in one line.
@@ -51,7 +53,7 @@ typedef struct lrd_adaptive {
   bool plain;   // without limits now and before: one clock, nobody to tell, nothing else to do
   lrd_amount small;
   lrd_amount young;
-  lrd_trim_level level;
+  lrd_trim_round round;
   uint32_t ghost_buckets;
   uint32_t sample_buckets;
   uint64_t planned;  // entries of capacity that the wanted history is for; 0: none planned yet

@@ -11,52 +11,57 @@ static bool is_small_next(const lrd_order *order) {
   const lrd_adaptive *state = order->state;
   lrd_amount all = lrd_order_size(order), main = order->queue[LRD_MAIN].size;
   lrd_amount small = {all.count - main.count, all.cost - main.cost};
-  if (!small.count || !main.count) return small.count;
+  if (!small.count || !main.count || state->round.barren) return small.count;
   lrd_amount most =
       lrd_order_held_percent(order, (uint32_t)lrd_least(state->expert->small, small_most));
   return small.count >= most.count || small.cost >= most.cost;
 }
 
-/// True if an entry of the main queue goes in a deep trim, or is the coldest of a whole round.
-static bool is_cold(lrd_order *order, uint32_t hits) {
-  lrd_trim_level *level = &((lrd_adaptive *)order->state)->level;
-  if (order->begins) *level = (lrd_trim_level){.fewest = LRD_HITS_MOST};
-  order->begins = false;
-  if (hits < level->fewest) level->fewest = hits;
-  if (hits > level->hits && ++level->looked >= order->queue[LRD_MAIN].size.count) {
-    level->hits = level->fewest;
-  }
-  if (hits > level->hits) return false;
-  *level = (lrd_trim_level){.hits = hits, .fewest = LRD_HITS_MOST};
-  return true;
+/// An entry of the main queue was looked at, and stays.
+static void note_spared(lrd_order *order, uint32_t hits, bool passed) {
+  lrd_trim_round *round = &((lrd_adaptive *)order->state)->round;
+  if (!passed && hits > round->level && hits < round->fewest) round->fewest = hits;
+  round->passed += passed;
+  if (++round->looked < order->queue[LRD_MAIN].size.count) return;
+  bool barren = round->passed == round->looked;
+  *round = (lrd_trim_round){.level = round->fewest, .fewest = LRD_HITS_MOST, .barren = barren};
 }
 
-/// The hits that an entry of the main queue keeps when it stays.
-static uint32_t kept(const lrd_order *order, uint32_t hits) {
+void lrd_adaptive_trim_pass(lrd_order *order, lrd_slots slots, lrd_entry *entry) {
+  if (entry->queue == LRD_MAIN) note_spared(order, 0, true);
+  uint32_t id = lrd_parted_remove(order, slots, entry);
+  lrd_order_add(order, LRD_MAIN, slots, entry, id);
+}
+
+/// True if an entry with so many hits is the victim.
+static bool goes(const lrd_order *order, const lrd_entry *entry, uint32_t hits) {
   const lrd_adaptive *state = order->state;
-  return order->trim == LRD_TRIM_DEEP ? hits : lrd_expert_round(state->expert, lrd_credit(hits));
-}
-
-/// True if the entry is the victim.
-static bool goes(lrd_order *order, const lrd_entry *entry, bool small) {
-  uint32_t hits = lrd_entry_bits(entry);
-  if (small) return !lrd_expert_promotes(entry->queue == LRD_YOUNG, hits);
-  return order->trim == LRD_TRIM_DEEP ? is_cold(order, hits) : !hits;
+  if (entry->queue != LRD_MAIN) return !lrd_expert_promotes(entry->queue == LRD_YOUNG, hits);
+  return hits <= (order->trim == LRD_TRIM_DEEP ? state->round.level : 0);
 }
 
 uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots) {
+  lrd_adaptive *state = order->state;
+  if (order->begins) state->round = (lrd_trim_round){.fewest = LRD_HITS_MOST};
+  order->begins = false;
   uint32_t fewest = LRD_HITS_MOST + 1, coldest = LRD_NIL;
   for (int left = LRD_EXPERT_STEPS; left; left--) {
     bool small = is_small_next(order);
     uint32_t id = small ? lrd_parted_tail(order) : order->queue[LRD_MAIN].list.tail;
     if (id == LRD_NIL) return LRD_NIL;
     lrd_entry *entry = lrd_slots_entry(slots, id);
+    uint32_t hits = lrd_entry_bits(entry), left_hits = hits;
     order->steps++;
-    if (goes(order, entry, small)) return id;
-    uint32_t hits = lrd_entry_bits(entry), left_hits = small ? hits : kept(order, hits);
-    if (!small && hits < fewest) {
-      fewest = hits;
-      coldest = id;
+    if (goes(order, entry, hits)) return id;
+    if (!small) {
+      if (hits < fewest) {
+        fewest = hits;
+        coldest = id;
+      }
+      note_spared(order, hits, false);
+      if (order->trim != LRD_TRIM_DEEP) {
+        left_hits = lrd_expert_round(state->expert, lrd_credit(hits));
+      }
     }
     if (left_hits != hits) lrd_adaptive_set_hits(order, entry, id, hits, left_hits);
     lrd_parted_promote(order, small ? LRD_OLD : LRD_MAIN, slots, entry, id);

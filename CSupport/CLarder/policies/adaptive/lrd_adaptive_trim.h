@@ -14,12 +14,16 @@
  * a few entries at a time thus forgets what was hot once. One that gets rid of entries by deep
  * trims alone does not: an entry with fifteen hits goes after a newer one with less.
  *
- * THE LEVEL, in deep trims, is the hits of the latest victim in the main queue; a trim begins at 0.
- * An entry with no more hits goes at once. Where a call finds none among LRD_EXPERT_STEPS, it takes
- * the one with the fewest, and the level stays. It falls where a colder entry is found, and rises
- * when a whole round found none as cold: to the fewest hits of that round. So hot entries that wait
- * before cold ones lose one in LRD_EXPERT_STEPS. If all that a call looked at were in the small
- * queue and have moved, the coldest of the main queue goes.
+ * THE LEVEL, in deep trims, is the hits up to which entries of the main queue go. A trim begins at
+ * 0, in each shard. When a round has looked at as many entries as the queue has left, the level
+ * rises to the fewest hits above it. A call that finds nothing among LRD_EXPERT_STEPS entries takes
+ * the one with the fewest hits. So hot entries that wait before cold ones lose one in so many. If
+ * all that the call looked at were in the small queue and have moved, the coldest of the main queue
+ * goes. All rounds together look at each entry LRD_ROUNDS times at most.
+ *
+ * PASSED OVER, because somebody holds it or it costs nothing: the entry moves to the hot end of the
+ * main queue, and is named once more in each round. When all of a round were passed over, the small
+ * queue gives as long as it has any.
  *
  * Guard: the shard's lock. */
 #pragma once
@@ -31,5 +35,8 @@
 
 /// The policy's `victim` where `trim` of the order is set.
 uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots);
+
+/// The policy's `pass` there.
+void lrd_adaptive_trim_pass(lrd_order *order, lrd_slots slots, lrd_entry *entry);
 
 #pragma clang assume_nonnull end

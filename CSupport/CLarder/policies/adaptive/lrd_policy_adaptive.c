@@ -205,21 +205,22 @@ static uint32_t adaptive_take(lrd_order *order, lrd_pool *pool) {
 /// Moves an entry without cost behind those of its part that have a cost. If there are none, moves
 /// it to the other part.
 static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  if (order->trim) {
+    lrd_adaptive_trim_pass(order, slots, entry);
+    return;
+  }
   lrd_adaptive *state = order->state;
   uint64_t main = order->queue[LRD_MAIN].size.cost;
   bool costly = entry->queue == LRD_MAIN ? main : lrd_order_size(order).cost != main;
   bool to_main = (entry->queue == LRD_MAIN) == costly;
   if (!to_main) state->plain = false;
-  lrd_slots slots = lrd_pool_slots(pool);
   uint32_t id = lrd_parted_remove(order, slots, entry);
   if (to_main) {
     lrd_order_add(order, LRD_MAIN, slots, entry, id);
   } else {
     lrd_parted_add_young(order, slots, entry, id);
   }
-  // A deep trim seeks the fewest hits, and would name this entry again at once. (If it is sampled,
-  // the advisor may take these for lookups.)
-  if (order->trim == LRD_TRIM_DEEP) lrd_entry_set_bits(entry, LRD_HITS_MOST);
 }
 
 static const _Atomic(uint32_t) *adaptive_listens(void *shared) {
