@@ -101,7 +101,8 @@ extension Cache {
   /// and it counts from the latest call of `setLifetime`. A cache that was created without anything
   /// about time knows when its entries were stored only from its first lifetime on, or the first
   /// call of this member: what was there then counts as stored then. The observer receives
-  /// ``RemovalCause/trimmed``.
+  /// ``RemovalCause/trimmed``, or ``RemovalCause/expired`` for what has expired: that may be there
+  /// for a moment, and longer with `staleIfError` of a ``LoadingCache``.
   ///
   /// - Parameters:
   ///   - age: The greatest age to keep. Must not be negative.
@@ -115,9 +116,10 @@ extension Cache {
     let most = age.nanoseconds
     var walk = Walk(self)
     while !walk.isDone {
-      walk.visitSlice {
-        lrd_entry_age_locked(core, lrd_cache_shard(core, lrd_entry_hash48($0)), $0) > most
-          ? LRD_REMOVED_TRIM : nil
+      walk.visitSlice(expired: nil) {
+        let shard = lrd_cache_shard(core, lrd_entry_hash48($0))
+        if lrd_entry_age_locked(core, shard, $0) <= most { return nil }
+        return lrd_entry_is_expired_locked(shard, $0) ? LRD_REMOVED_EXPIRED : LRD_REMOVED_TRIM
       }
     }
   }

@@ -37,13 +37,13 @@ extension Cache {
     /// The most entries of the next slice.
     var room: Int { sweep.room }
 
-    /// Visits the entries of the next slice that have not expired, or those that have. Removes
+    /// Visits the entries of the next slice that have not expired, those that have, or all. Removes
     /// those for which `visit` returns a reason. Returns how many it removed.
     ///
     /// `visit` runs under the shard's lock: no user code, no allocation.
     @discardableResult
     mutating func visitSlice(
-      expired: Bool = false, _ visit: (StoredEntry) -> lrd_entry_state?
+      expired: Bool? = false, _ visit: (StoredEntry) -> lrd_entry_state?
     ) -> Int {
       let core = cache.core
       let lane = lrd_lane_attach(core)
@@ -57,9 +57,8 @@ extension Cache {
         lrd_shard_enter(core, lane, locked)
         let found = lrd_sweep_next_locked(locked, &sweep, entries.baseAddress!, room)
         for entry in entries[..<found] {
-          guard lrd_entry_is_expired_locked(locked, entry) == expired,
-            let reason = visit(entry)
-          else { continue }
+          if let expired, lrd_entry_is_expired_locked(locked, entry) != expired { continue }
+          guard let reason = visit(entry) else { continue }
           lrd_removal_unlink_locked(core, locked, entry, UInt8(reason.rawValue), &removed)
         }
         removals = Int(removed.count)

@@ -61,7 +61,7 @@ class PressedModel(model.Model):
         if keep >= 1:
             return [UNBOUNDED, UNBOUNDED]
         return [
-            max(part_of(limit, keep), limit // 16, floor, 1) if limit else UNBOUNDED
+            max(part_of(limit, keep), -(-limit // 16), floor, 1) if limit else UNBOUNDED
             for limit, floor in zip((self.count_limit, self.cost_limit), (self.least, 0))
         ]
 

@@ -140,6 +140,51 @@ struct PressureResponseTests {
     }
   }
 
+  @Test("A fraction is one of what there was before the closure was asked")
+  func closureTrims() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 1_000, policy: .lru)
+      for key in 0..<1_000 { cache[key] = key }
+      cache.pressure = PressureResponse { [weak cache] _ in
+        cache?.trim(toCount: 60)
+        return .keep(0.5)
+      }
+      MemoryPressure.report(.warning)
+      #expect(cache.count == 60 && cache.effectiveCountLimit == 500)
+    }
+  }
+
+  @Test("To ignore pressure for a while does not make it begin anew")
+  func ignoredMeanwhile() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 1_000, policy: .lru)
+      for key in 0..<1_000 { cache[key] = key }
+      MemoryPressure.report(.critical)
+      for _ in 0..<3 {
+        cache.pressure = .ignore
+        #expect(cache.effectiveCountLimit == 1_000)
+        cache.pressure = .default
+        #expect(cache.count == 100 && cache.effectiveCountLimit == 100)
+      }
+      // Once it is over, it does begin anew.
+      cache.pressure = .ignore
+      MemoryPressure.report(.normal)
+      cache.pressure = .default
+      MemoryPressure.report(.critical)
+      #expect(cache.count == 10)
+    }
+  }
+
+  @Test("A limit is not lowered below a sixteenth, rounded up")
+  func sixteenth() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 100)
+      cache.pressure = PressureResponse(warning: 0, critical: 0)
+      MemoryPressure.report(.warning)
+      #expect(cache.effectiveCountLimit == 7)
+    }
+  }
+
   @Test("What was held once is no hotter for it")
   func heldOnce() async {
     await #expect(processExitsWith: .success) {

@@ -84,9 +84,10 @@ void lrd_answer_open(lrd_answer *answer, uint64_t count_limit, uint64_t cost_lim
 /// The limits in force, 0 for none.
 lrd_amount lrd_answer_limits(const lrd_answer *answer);
 
-/// Plans an answer for a cache that holds `present` now. The new caps are not in force before
-/// lrd_answer_cap().
-lrd_relief lrd_answer_plan(lrd_answer *answer, int cause, lrd_action action, lrd_amount present);
+/// Plans an answer for a cache that holds `present` now, and held `held` before it was asked for the
+/// action. The new caps are not in force before lrd_answer_cap().
+lrd_relief lrd_answer_plan(lrd_answer *answer, int cause, lrd_action action, lrd_amount held,
+                           lrd_amount present);
 
 /// Lowers the cap to the goal, but not below `least`, which a relief has left.
 void lrd_answer_cap(lrd_answer *answer, int cause, lrd_amount least);
@@ -96,6 +97,10 @@ void lrd_answer_recover(lrd_answer *answer, int cause);
 
 /// Raises the cap by one step. True when another one is needed.
 bool lrd_answer_step(lrd_answer *answer, int cause);
+
+/// Takes the cap away, but not the base: a cache that ignores pressure for a while does not begin
+/// anew.
+void lrd_answer_rest(lrd_answer *answer, int cause);
 
 /// Ends a cause at once: no cap is left.
 void lrd_answer_end(lrd_answer *answer, int cause);

@@ -2,6 +2,7 @@
 #include "lrd_reply.h"
 
 #include "lrd_compact.h"
+#include "lrd_level.h"
 #include "lrd_relief.h"
 #include "lrd_shrink.h"
 #include "lrd_trim.h"
@@ -10,14 +11,15 @@ static lrd_amount present(lrd_cache *cache) {
   return (lrd_amount){lrd_cache_count(cache), lrd_cache_cost(cache)};
 }
 
-/// Carries an action out. True when something was evicted.
-static bool act(lrd_cache *cache, int cause, lrd_action action) {
+/// Carries an action out. `held`: what there was before anybody was asked for it. True when something
+/// was evicted.
+static bool act(lrd_cache *cache, int cause, lrd_action action, lrd_amount held) {
   lrd_answer *answer = &cache->answer;
   lrd_lock_acquire(&cache->admin);
   bool heeds = answer->response.heeds;
   uint64_t least = answer->response.least;
   lrd_relief relief = {0};
-  if (heeds) relief = lrd_answer_plan(answer, cause, action, present(cache));
+  if (heeds) relief = lrd_answer_plan(answer, cause, action, held, present(cache));
   lrd_lock_release(&cache->admin);
   if (!heeds) return false;
   uint64_t allowance = relief.allowance;
@@ -47,8 +49,9 @@ bool lrd_reply_to_level(lrd_cache *cache, int level) {
   bool asks = answer->response.asks;
   lrd_lock_release(&cache->admin);
   if (level == LRD_NORMAL) return false;
+  lrd_amount held = present(cache);
   if (asks) action = cache->hooks.ask(cache->hooks.context, level);
-  return act(cache, LRD_BY_LEVEL, action);
+  return act(cache, LRD_BY_LEVEL, action, held);
 }
 
 bool lrd_reply_step(lrd_cache *cache) {
@@ -63,7 +66,7 @@ bool lrd_reply_hide(lrd_cache *cache) {
   lrd_lock_acquire(&cache->admin);
   lrd_action action = cache->answer.response.at[LRD_BACKGROUND];
   lrd_lock_release(&cache->admin);
-  bool evicted = act(cache, LRD_BY_BACKGROUND, action);
+  bool evicted = act(cache, LRD_BY_BACKGROUND, action, present(cache));
   // An earlier response may have set a lower cap, which no step would raise.
   lrd_lock_acquire(&cache->admin);
   lrd_cause *cause = &cache->answer.cause[LRD_BY_BACKGROUND];
@@ -84,11 +87,18 @@ bool lrd_reply_unhide(lrd_cache *cache) {
 
 void lrd_reply_set(lrd_cache *cache, const lrd_response *response) {
   lrd_answer *answer = &cache->answer;
+  bool lasts[LRD_CAUSES] = {[LRD_BY_LEVEL] = lrd_level_current() != LRD_NORMAL,
+                            [LRD_BY_BACKGROUND] = lrd_level_is_hidden()};
   lrd_lock_acquire(&cache->admin);
+  bool heeded = answer->response.heeds;
   answer->response = *response;
   lrd_answer_heed(answer, response->heeds);
-  if (!response->heeds) {
-    for (int cause = 0; cause < LRD_CAUSES; cause++) lrd_answer_end(answer, cause);
+  for (int cause = 0; cause < LRD_CAUSES; cause++) {
+    if (!response->heeds) {
+      lrd_answer_rest(answer, cause);
+    } else if (!heeded && !lasts[cause]) {
+      lrd_answer_end(answer, cause);
+    }
   }
   lrd_lock_release(&cache->admin);
   lrd_cache_enforce(cache);

@@ -51,7 +51,8 @@ lrd_amount lrd_answer_limits(const lrd_answer *answer) {
 
 /// The cap on a limit; `floor` is never gone below.
 static uint64_t cap_of(uint64_t own, double keep, uint64_t floor) {
-  return lrd_most(lrd_most(part_of(own, keep), own / least_part), lrd_most(floor, 1));
+  return lrd_most(lrd_most(part_of(own, keep), own / least_part + (own % least_part != 0)),
+                  lrd_most(floor, 1));
 }
 
 /// The bound on what may stay: a part of the base. Where the cap is no higher than the goal, the
@@ -61,7 +62,8 @@ static uint64_t bound_of(uint64_t base, double keep, uint64_t cap, uint64_t goal
   return capped ? goal : lrd_most(part_of(base, keep), floor);
 }
 
-lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lrd_amount present) {
+lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lrd_amount held,
+                           lrd_amount present) {
   lrd_cause *cause = &answer->cause[number];
   uint64_t least = answer->response.least;
   lrd_relief relief = {.bounds = unbounded, .unheld = action.unheld};
@@ -84,8 +86,8 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
     cause->base.count = lrd_most(cause->base.count, answer->cause[i].base.count);
     cause->base.cost = lrd_most(cause->base.cost, answer->cause[i].base.cost);
   }
-  cause->base.count = lrd_most(cause->base.count, present.count);
-  cause->base.cost = lrd_most(cause->base.cost, present.cost);
+  cause->base.count = lrd_most(cause->base.count, lrd_most(held.count, present.count));
+  cause->base.cost = lrd_most(cause->base.cost, lrd_most(held.cost, present.cost));
   uint64_t own_count = LRD_LOAD(&answer->own_count), own_cost = LRD_LOAD(&answer->own_cost);
   if (own_count) cause->goal.count = cap_of(own_count, action.keep, least);
   if (own_cost) cause->goal.cost = cap_of(own_cost, action.keep, 0);
@@ -136,6 +138,11 @@ bool lrd_answer_step(lrd_answer *answer, int number) {
   bool capped = cause->cap.count != LRD_UNBOUNDED || cause->cap.cost != LRD_UNBOUNDED;
   if (!cause->lasts && !capped) cause->base = (lrd_amount){0, 0};
   return more;
+}
+
+void lrd_answer_rest(lrd_answer *answer, int number) {
+  lrd_amount base = answer->cause[number].base;
+  answer->cause[number] = (lrd_cause){.base = base, .cap = unbounded, .goal = unbounded};
 }
 
 void lrd_answer_end(lrd_answer *answer, int number) {

@@ -107,6 +107,19 @@ struct StalenessTests {
     try? blocking(cache, 1) { _ throws(Broken) in throw Broken() }
   }
 
+  @Test("A trim by age takes it as it takes any other")
+  func aged() async throws {
+    let subject = Subject()
+    let cache = subject.cache.cache
+    try await subject.prepare(after: .seconds(15))
+    cache.trim(toAge: .seconds(60))
+    #expect(cache.count == 1)
+    cache.trim(toAge: .seconds(10))
+    #expect(cache.isEmpty && cache.statistics.expirations == 1)
+    await #expect(throws: Broken.self) { try await subject.cache[1] }
+    cache.checkInvariants()
+  }
+
   @Test("It stays until its time is over, and then goes by itself")
   func leaves() async throws {
     let subject = Subject()
