@@ -50,6 +50,7 @@ struct PressureForkTests {
   func midst() async {
     await #expect(processExitsWith: .success) {
       MemoryPressure.setPause(nanoseconds: 1_000_000)
+      MemoryPressure.setRoot(FakeRoot().path)
       let calls = Protected(0)
       let caches = (0..<3).map { _ in Cache<Int, Int>(countLimit: 10) }
       for cache in caches {

@@ -118,9 +118,10 @@ struct PressureResponseTests {
     arguments: EvictionPolicy.allCases.filter { !$0.needsCosts }, [1, 4])
   func heldAndUnread(policy: EvictionPolicy, shards: Int) async {
     await #expect(processExitsWith: .success) { [name = policy.rawValue as String, shards] in
-      for keep in [0.5, 0.9] {
+      for (keep, costs) in [(0.5, false), (0.9, false), (0.5, true), (0.9, true)] {
         let cache = Cache<Int, Tracked>(
-          countLimit: 2_000, policy: EvictionPolicy(rawValue: name)!, shards: shards)
+          countLimit: costs ? 0 : 2_000, totalCostLimit: costs ? 2_000 : 0,
+          policy: EvictionPolicy(rawValue: name)!, shards: shards)
         cache.pressure = PressureResponse(warning: keep)
         let tracker = LifetimeTracker()
         var held: [Tracked] = []
@@ -169,8 +170,8 @@ struct PressureResponseTests {
       // Once it is over, it does begin anew.
       cache.pressure = .ignore
       MemoryPressure.report(.normal)
-      cache.pressure = .default
       MemoryPressure.report(.critical)
+      cache.pressure = .default
       #expect(cache.count == 10)
     }
   }
@@ -188,7 +189,7 @@ struct PressureResponseTests {
   @Test("What was held once is no hotter for it")
   func heldOnce() async {
     await #expect(processExitsWith: .success) {
-      let cache = Cache<Int, Tracked>(countLimit: 2_000)
+      let cache = Cache<Int, Tracked>(countLimit: 2_000, shards: 1)
       let tracker = LifetimeTracker()
       do {
         let held = (0..<400).map { tracker.make($0) }

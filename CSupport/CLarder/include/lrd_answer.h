@@ -48,6 +48,7 @@ typedef struct lrd_response {
 } lrd_response;
 
 typedef struct lrd_cause {
+  uint64_t spell;  // the number of this time of pressure: lrd_level_spell()
   bool lasts;      // false: it is over once its cap is gone
   lrd_amount base; // 0, 0 while there is no cause
   lrd_amount cap;  // LRD_UNBOUNDED for none; never 0
@@ -68,6 +69,7 @@ typedef struct lrd_relief {
   lrd_amount bounds;      // LRD_UNBOUNDED for none
   uint64_t allowance;     // evictions at most
   uint64_t may_pass_over; // times that entries held elsewhere may be passed over
+  uint64_t passed_over;   // since the last victim
   bool unheld;            // as in lrd_action
   lrd_depth depth;        // known when it begins
 } lrd_relief;
@@ -98,8 +100,8 @@ void lrd_answer_recover(lrd_answer *answer, int cause);
 /// Raises the cap by one step. True when another one is needed.
 bool lrd_answer_step(lrd_answer *answer, int cause);
 
-/// Takes the cap away, but not the base: a cache that ignores pressure for a while does not begin
-/// anew.
+/// Takes the cap away, but not the base: a cache that ignores a cause for a while does not begin anew
+/// while that lasts.
 void lrd_answer_rest(lrd_answer *answer, int cause);
 
 /// Ends a cause at once: no cap is left.

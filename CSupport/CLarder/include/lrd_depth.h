@@ -14,7 +14,7 @@ typedef enum lrd_trimming {
   LRD_TRIM_DEEP, // a deep one
 } lrd_trimming;
 
-/// How often a deep trim looks at an entry that stays, at most: once for each number of hits.
+/// The rounds of a deep trim through a cache: one for each number of hits.
 enum { LRD_ROUNDS = 16 };
 
 /// One trim, or one answer.

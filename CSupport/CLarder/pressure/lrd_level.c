@@ -6,11 +6,16 @@
 static _Atomic(int) level[LRD_TELLERS], current;
 static _Atomic(uint64_t) warned_until;
 static _Atomic(bool) hidden;
+static _Atomic(uint64_t) spells[LRD_CAUSES];
 
 static lrd_side_lock levels;
 
 void lrd_level_prepare(void) {
   lrd_side_lock_add(&levels);
+}
+
+static void end_spell(int cause) {
+  atomic_fetch_add_explicit(&spells[cause], 1, memory_order_relaxed);
 }
 
 static void update_current(void) {
@@ -19,7 +24,8 @@ static void update_current(void) {
     int other = LRD_LOAD(&level[i]);
     if (other > highest) highest = other;
   }
-  LRD_STORE(&current, highest);
+  int before = atomic_exchange_explicit(&current, highest, memory_order_relaxed);
+  if (before != LRD_NORMAL && highest == LRD_NORMAL) end_spell(LRD_BY_LEVEL);
 }
 
 static bool set_locked(lrd_teller teller, int new) LRD_REQUIRES(levels) {
@@ -67,9 +73,15 @@ void lrd_level_forget(void) {
 }
 
 bool lrd_level_hide(bool now) {
-  return atomic_exchange_explicit(&hidden, now, memory_order_relaxed) != now;
+  bool changes = atomic_exchange_explicit(&hidden, now, memory_order_relaxed) != now;
+  if (changes && !now) end_spell(LRD_BY_BACKGROUND);
+  return changes;
 }
 
 bool lrd_level_is_hidden(void) {
   return LRD_LOAD(&hidden);
+}
+
+uint64_t lrd_level_spell(int cause) {
+  return LRD_LOAD(&spells[cause]);
 }

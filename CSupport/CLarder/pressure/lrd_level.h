@@ -7,7 +7,8 @@
  *   level[]        the level of each source
  *   warned_until   when the program's word for a while ends
  *   current        the highest of the levels
- *   hidden         the program is in the app's background */
+ *   hidden         the program is in the app's background
+ *   spells[]       how often a cause has ended */
 #pragma once
 
 #include "lrd_answer.h"
@@ -42,5 +43,8 @@ void lrd_level_forget(void);
 /// Notes that the program is in the app's background, or is not. True when that is new.
 bool lrd_level_hide(bool hidden);
 bool lrd_level_is_hidden(void);
+
+/// The number of the time of pressure, or in the background, that lasts now or comes next.
+uint64_t lrd_level_spell(int cause);
 
 #pragma clang assume_nonnull end

@@ -11,15 +11,18 @@ static lrd_amount present(lrd_cache *cache) {
   return (lrd_amount){lrd_cache_count(cache), lrd_cache_cost(cache)};
 }
 
-/// Carries an action out. `held`: what there was before anybody was asked for it. True when something
-/// was evicted.
+/// Carries an action out. `held`: what there was before anybody was asked for it. True when
+/// something was evicted.
 static bool act(lrd_cache *cache, int cause, lrd_action action, lrd_amount held) {
   lrd_answer *answer = &cache->answer;
   lrd_lock_acquire(&cache->admin);
   bool heeds = answer->response.heeds;
   uint64_t least = answer->response.least;
   lrd_relief relief = {0};
-  if (heeds) relief = lrd_answer_plan(answer, cause, action, held, present(cache));
+  if (heeds) {
+    answer->cause[cause].spell = lrd_level_spell(cause);
+    relief = lrd_answer_plan(answer, cause, action, held, present(cache));
+  }
   lrd_lock_release(&cache->admin);
   if (!heeds) return false;
   uint64_t allowance = relief.allowance;
@@ -87,8 +90,6 @@ bool lrd_reply_unhide(lrd_cache *cache) {
 
 void lrd_reply_set(lrd_cache *cache, const lrd_response *response) {
   lrd_answer *answer = &cache->answer;
-  bool lasts[LRD_CAUSES] = {[LRD_BY_LEVEL] = lrd_level_current() != LRD_NORMAL,
-                            [LRD_BY_BACKGROUND] = lrd_level_is_hidden()};
   lrd_lock_acquire(&cache->admin);
   bool heeded = answer->response.heeds;
   answer->response = *response;
@@ -96,7 +97,7 @@ void lrd_reply_set(lrd_cache *cache, const lrd_response *response) {
   for (int cause = 0; cause < LRD_CAUSES; cause++) {
     if (!response->heeds) {
       lrd_answer_rest(answer, cause);
-    } else if (!heeded && !lasts[cause]) {
+    } else if (!heeded && answer->cause[cause].spell != lrd_level_spell(cause)) {
       lrd_answer_end(answer, cause);
     }
   }

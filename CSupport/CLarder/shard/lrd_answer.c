@@ -75,7 +75,8 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int number, lrd_action action, lr
     relief.allowance = 0;
     return relief;
   }
-  relief.may_pass_over = LRD_ROUNDS * present.count;
+  bool empties = action.once && !action.keep && !least;
+  if (!empties) relief.may_pass_over = LRD_ROUNDS * present.count;
   if (action.once) {
     relief.bounds.count = lrd_most(part_of(present.count, action.keep), least);
     return relief;
@@ -141,8 +142,8 @@ bool lrd_answer_step(lrd_answer *answer, int number) {
 }
 
 void lrd_answer_rest(lrd_answer *answer, int number) {
-  lrd_amount base = answer->cause[number].base;
-  answer->cause[number] = (lrd_cause){.base = base, .cap = unbounded, .goal = unbounded};
+  lrd_cause *cause = &answer->cause[number];
+  cause->cap = cause->goal = unbounded;
 }
 
 void lrd_answer_end(lrd_answer *answer, int number) {

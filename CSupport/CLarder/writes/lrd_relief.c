@@ -71,6 +71,12 @@ static void expire_locked(lrd_cache *cache, lrd_shard *shard, yield *yield)
   lrd_budget_release_chain(&cache->budget, &cache->pool, &yield->expired);
 }
 
+/// Passed over an entry that somebody holds. After two rounds without a victim all are held.
+static void note_passed(lrd_cache *cache, lrd_relief *relief) {
+  relief->may_pass_over--;
+  if (++relief->passed_over > 2 * lrd_cache_count(cache)) relief->may_pass_over = 0;
+}
+
 /// Evicts up to `wanted` entries of one shard.
 static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *relief,
                               uint64_t wanted, yield *yield) LRD_REQUIRES(shard->lock) {
@@ -90,12 +96,13 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *re
     bool costs_nothing = policy->pass && shortage == LRD_COST_SHORT && !lrd_entry_cost(victim) &&
                          free < LRD_PASSED_OVER_MOST;
     if (frees_nothing || costs_nothing) {
-      relief->may_pass_over -= frees_nothing;
+      if (frees_nothing) note_passed(cache, relief);
       free += !frees_nothing;
       policy->pass(&shard->order, &cache->pool, victim);
       continue;
     }
     free = 0;
+    relief->passed_over = 0;
     give_up_locked(cache, shard, victim, yield);
   }
   lrd_order_end_trim(&shard->order, &relief->depth, number);

@@ -24,7 +24,8 @@ static void note_spared(lrd_order *order, uint32_t hits, bool passed) {
   round->passed += passed;
   if (++round->looked < order->queue[LRD_MAIN].size.count) return;
   bool barren = round->passed == round->looked;
-  *round = (lrd_trim_round){.level = round->fewest, .fewest = LRD_HITS_MOST, .barren = barren};
+  uint32_t level = barren ? round->level : round->fewest;
+  *round = (lrd_trim_round){.level = level, .fewest = LRD_HITS_MOST, .barren = barren};
 }
 
 void lrd_adaptive_trim_pass(lrd_order *order, lrd_slots slots, lrd_entry *entry) {
@@ -36,8 +37,9 @@ void lrd_adaptive_trim_pass(lrd_order *order, lrd_slots slots, lrd_entry *entry)
 /// True if an entry with so many hits is the victim.
 static bool goes(const lrd_order *order, const lrd_entry *entry, uint32_t hits) {
   const lrd_adaptive *state = order->state;
-  if (entry->queue != LRD_MAIN) return !lrd_expert_promotes(entry->queue == LRD_YOUNG, hits);
-  return hits <= (order->trim == LRD_TRIM_DEEP ? state->round.level : 0);
+  uint32_t level = order->trim == LRD_TRIM_DEEP ? state->round.level : 0;
+  if (entry->queue == LRD_MAIN) return hits <= level;
+  return hits < level || !lrd_expert_promotes(entry->queue == LRD_YOUNG, hits);
 }
 
 uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots) {
