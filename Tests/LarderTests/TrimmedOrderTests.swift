@@ -128,7 +128,8 @@ struct TrimmedOrderTests {
     #expect(localLeft.count { local.contains($0) } >= 370)
   }
 
-  @Test("What was read often stays before what was read twice, later", arguments: [1_000, 200, 100])
+  @Test(
+    "What was read often stays before what was read twice, later", arguments: [1_000, 200, 100])
   func lukewarm(left: Int) {
     let cache = Cache<Int, Int>(countLimit: 2_000, shards: 1)
     let local = LocalCache<Int, Int>(countLimit: 2_000)
