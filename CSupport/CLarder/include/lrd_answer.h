@@ -100,8 +100,8 @@ void lrd_answer_recover(lrd_answer *answer, int cause);
 /// Raises the cap by one step. True when another one is needed.
 bool lrd_answer_step(lrd_answer *answer, int cause);
 
-/// Takes the cap away, but not the base: a cache that ignores a cause for a while does not begin anew
-/// while that lasts.
+/// Takes the cap away, but not the base: a cache that ignores a cause for a while does not begin
+/// anew while that lasts.
 void lrd_answer_rest(lrd_answer *answer, int cause);
 
 /// Ends a cause at once: no cap is left.

@@ -142,10 +142,11 @@ static inline void lrd_order_move(lrd_order *order, unsigned number, lrd_slots s
 }
 
 /// Defers an entry without cost: moves it to the hot end of its queue if anything there has a cost,
-/// otherwise to queue `other`.
+/// otherwise to queue `other`. In a trim somebody may hold it, and its queue may be full of such
+/// entries: then always to the other one.
 static inline void lrd_order_pass(lrd_order *order, lrd_slots slots, lrd_entry *entry,
                                   unsigned other) {
-  bool costly = order->queue[entry->queue].size.cost != 0;
+  bool costly = !order->trim && order->queue[entry->queue].size.cost != 0;
   lrd_order_move(order, costly ? entry->queue : other, slots, entry);
 }
 

@@ -94,12 +94,14 @@ static void lfu_access(lrd_order *order, lrd_pool *pool, lrd_entry *const *hits,
 }
 
 /// Gives the entry the next larger number of uses that occurs. All entries with its former number
-/// are then evicted before it.
+/// are then evicted before it. In a trim gives it the largest: it may be passed over for another
+/// reason than cost, and others with more uses are to go first.
 static void lfu_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   const lfu_state *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
   uint8_t uses = lrd_entry_bits(entry);
   uint32_t hotter = lrd_slots_entry(slots, state->newest[uses])->prev;
+  if (order->trim) hotter = order->queue[0].list.head;
   if (hotter != LRD_NIL) uses = lrd_entry_bits(lrd_slots_entry(slots, hotter));
   uint32_t id = unlink(order, slots, entry);
   link(order, slots, entry, id, uses);

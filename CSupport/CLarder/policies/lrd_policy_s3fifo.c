@@ -81,14 +81,8 @@ static uint32_t s3_victim(lrd_order *order, lrd_pool *pool) {
   }
 }
 
-/// In a trim the entry goes behind all others: it may be passed over for another reason than cost.
 static void s3_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
-  lrd_slots slots = lrd_pool_slots(pool);
-  if (order->trim) {
-    lrd_order_move(order, MAIN, slots, entry);
-  } else {
-    lrd_order_pass(order, slots, entry, entry->queue == MAIN ? SMALL : MAIN);
-  }
+  lrd_order_pass(order, lrd_pool_slots(pool), entry, entry->queue == MAIN ? SMALL : MAIN);
 }
 
 static void s3_check(const lrd_order *order, lrd_pool *pool) {

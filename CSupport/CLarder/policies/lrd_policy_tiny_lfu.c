@@ -184,8 +184,8 @@ static uint32_t tiny_victim(lrd_order *order, lrd_pool *pool) {
 }
 
 /// Moves an entry without cost behind the entries of its queue that have a cost. If there are none,
-/// moves it to the other part. In a trim the reason may be another, and the entry goes behind all
-/// that are protected.
+/// moves it to the other part. In a trim the reason may be another: the entry goes behind all that
+/// are protected, and the window gives its oldest, which would not be asked otherwise.
 static void tiny_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   lrd_slots slots = lrd_pool_slots(pool);
   bool window = order->queue[WINDOW].size.cost != 0;
@@ -195,6 +195,10 @@ static void tiny_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   int to_main = entry->queue == PROBATION && probation && !order->trim ? PROBATION : PROTECTED;
   if (order->hand != LRD_NIL && lrd_slots_entry(slots, order->hand) == entry) order->hand = LRD_NIL;
   lrd_order_move(order, (unsigned)(to_window ? WINDOW : to_main), slots, entry);
+  uint32_t oldest = order->queue[WINDOW].list.tail;
+  if (order->trim && oldest != LRD_NIL) {
+    lrd_order_move(order, PROBATION, slots, lrd_slots_entry(slots, oldest));
+  }
 }
 
 const lrd_policy lrd_policy_tiny_lfu = {

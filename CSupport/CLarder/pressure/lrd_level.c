@@ -73,8 +73,11 @@ void lrd_level_forget(void) {
 }
 
 bool lrd_level_hide(bool now) {
-  bool changes = atomic_exchange_explicit(&hidden, now, memory_order_relaxed) != now;
+  lrd_side_lock_acquire(&levels);
+  bool changes = LRD_LOAD(&hidden) != now;
+  LRD_STORE(&hidden, now);
   if (changes && !now) end_spell(LRD_BY_BACKGROUND);
+  lrd_side_lock_release(&levels);
   return changes;
 }
 

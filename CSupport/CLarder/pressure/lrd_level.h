@@ -2,8 +2,8 @@
 /* lrd_level.h — how short memory is, by several sources; the highest of their levels counts. And
  * whether the program is in the app's background.
  *
- * FIELDS, all atomic and relaxed: what a walk does is under locks. Guard of the levels' stores:
- * `levels`, a side lock. So whoever sets the last of them stores the highest of all.
+ * FIELDS, all atomic and relaxed: what a walk does is under locks. Guard of the stores: `levels`, a
+ * side lock. So whoever sets the last level stores the highest of all.
  *   level[]        the level of each source
  *   warned_until   when the program's word for a while ends
  *   current        the highest of the levels

@@ -110,6 +110,7 @@ void lrd_pressure_set_pause(uint64_t nanoseconds) {
 }
 
 static void set_hidden(bool hidden) {
+  prepare();
   if (lrd_level_hide(hidden) && lrd_round_hide()) give_back();
 }
 

@@ -71,10 +71,16 @@ static void expire_locked(lrd_cache *cache, lrd_shard *shard, yield *yield)
   lrd_budget_release_chain(&cache->budget, &cache->pool, &yield->expired);
 }
 
-/// Passed over an entry that somebody holds. After two rounds without a victim all are held.
+/// The rounds in which a policy has named every entry: one for each number of hits that it counts.
+static uint64_t rounds_of(const lrd_policy *policy) {
+  return policy->hits_most <= LRD_HITS_MOST ? policy->hits_most + 2 : 2;
+}
+
+/// Passed over an entry that somebody holds. After so many without a victim all are held.
 static void note_passed(lrd_cache *cache, lrd_relief *relief) {
   relief->may_pass_over--;
-  if (++relief->passed_over > 2 * lrd_cache_count(cache)) relief->may_pass_over = 0;
+  uint64_t most = rounds_of(cache->policy) * lrd_cache_count(cache);
+  if (++relief->passed_over > most) relief->may_pass_over = 0;
 }
 
 /// Evicts up to `wanted` entries of one shard.

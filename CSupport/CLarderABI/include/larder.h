@@ -470,8 +470,8 @@ LARDER_API larder_status larder_reclaim(larder_cache *cache);
  * stalls of the system and of the process's control group (PSI), and to the usage of that group. */
 
 /* What a cache does when memory runs short. The fractions are of what it held when that began:
- * entries, or their cost if that is limited, rounded up. Values in hand go last, and before them
- * the hottest by the policy's order. While memory is short, the limits are lowered to the same
+ * entries, or their cost if that is limited, rounded up. Values in hand go last, unless the
+ * policy goes by cost, and before them the hottest by the policy's order. While memory is short, the limits are lowered to the same
  * fractions, but not below a sixteenth. Afterwards they come back step by step. Repeated reports do
  * not add up. Where cost is limited, values of cost 0 may stay even with a fraction of 0. */
 typedef struct larder_pressure_response {
