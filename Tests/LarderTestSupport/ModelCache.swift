@@ -112,7 +112,7 @@ public struct ModelCache {
       if victim == old?.key {
         policy.remove(victim, evicted: false)
         keepsPlace = false
-      } else if !(wantsCost && passOver(victim, &passed)) {
+      } else if !(wantsCost && passOver(victim, &passed, inTrim: false)) {
         // What was passed over counts as used before the value that is replaced.
         if passed > 0 && keepsPlace { policy.renew(old!.key) }
         evict(victim, .limit)
@@ -131,10 +131,10 @@ public struct ModelCache {
   }
 
   /// Lets others go before an entry of cost 0, which frees no cost; up to 16 in turn.
-  private mutating func passOver(_ victim: Int, _ passed: inout Int) -> Bool {
+  private mutating func passOver(_ victim: Int, _ passed: inout Int, inTrim: Bool) -> Bool {
     if ordersByCost || stored[victim]!.cost > 0 || passed == 16 { return false }
     passed += 1
-    policy.pass(victim)
+    if inTrim { policy.trimPass(victim) } else { policy.pass(victim) }
     return true
   }
 
@@ -158,7 +158,7 @@ public struct ModelCache {
   private mutating func evictNextForCost() {
     var passed = 0
     var victim = policy.trimVictim()!
-    while passOver(victim, &passed) { victim = policy.trimVictim()! }
+    while passOver(victim, &passed, inTrim: true) { victim = policy.trimVictim()! }
     evict(victim, .trimmed)
   }
 

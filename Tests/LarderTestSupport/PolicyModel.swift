@@ -19,6 +19,8 @@ public protocol PolicyModel {
   /// Lets other keys be named before this one, which costs nothing. For models of caches with
   /// costs.
   mutating func pass(_ key: Int)
+  /// The same in a trim, where all others are to be named before.
+  mutating func trimPass(_ key: Int)
   /// Others were passed over since the latest hit on this key. Puts it where a hit would now put
   /// it, without counting one.
   mutating func renew(_ key: Int)
@@ -30,6 +32,7 @@ public protocol PolicyModel {
 extension PolicyModel {
   public mutating func trimVictim() -> Int? { victim() }
   public mutating func pass(_ key: Int) {}
+  public mutating func trimPass(_ key: Int) { pass(key) }
   public mutating func renew(_ key: Int) {}
   public mutating func replace(_ key: Int, cost: Int) {}
   public mutating func hit(_ key: Int) {}
@@ -103,6 +106,11 @@ struct LFUModel: PolicyModel {
     let larger = uses.first { $0.uses > count }?.uses
     remove(key, evicted: false)
     add(key, larger ?? count)
+  }
+  mutating func trimPass(_ key: Int) {
+    let largest = uses.last!.uses
+    remove(key, evicted: false)
+    add(key, largest)
   }
   mutating func renew(_ key: Int) {
     let count = uses.first { $0.key == key }!.uses

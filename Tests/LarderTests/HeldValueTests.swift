@@ -74,7 +74,7 @@ struct HeldValueTests {
   @Test(
     "What nobody holds goes before what somebody holds, whatever was read",
     arguments: EvictionPolicy.allCases.filter { !$0.needsCosts }, Shape.allCases)
-  func heldGoLast(policy: EvictionPolicy, shape: Shape) async {
+  func unheldGoFirst(policy: EvictionPolicy, shape: Shape) async {
     await #expect(processExitsWith: .success) {
       [name = policy.rawValue as String, shape = shape as Shape] in
       MemoryPressure.setRoot(FakeRoot().path)
