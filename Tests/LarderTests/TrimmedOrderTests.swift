@@ -59,7 +59,10 @@ struct TrimmedOrderTests {
     let limit = 4_000
     let zipf = Zipf(keys)
     var random = SplitMix64(seed: 7)
-    let cache = Cache<Int, Int>(countLimit: limit, shards: shards)
+    // The same keys in each shard, and the same sample, in every run.
+    var options = Cache<Int, Int>.Options(shards: shards)
+    options.hashSeeds = (1, 2)
+    let cache = Cache<Int, Int>(countLimit: limit, options: options)
     let local = LocalCache<Int, Int>(countLimit: limit)
     for _ in 0..<200_000 {
       let key = zipf.draw(&random)
@@ -70,7 +73,7 @@ struct TrimmedOrderTests {
     local.trim(toCount: limit / 10)
     let asked = (0..<20_000).map { _ in zipf.draw(&random) }
     // The best 400 keys answer 62 %, and 400 of those stored by chance 8 %.
-    #expect(asked.count { cache.contains($0) } > asked.count * 3 / 10)
+    #expect(asked.count { cache.contains($0) } > asked.count * 2 / 5)
     #expect(asked.count { local.contains($0) } > asked.count * 2 / 5)
     cache.checkInvariants()
   }
