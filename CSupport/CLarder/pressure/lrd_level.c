@@ -15,7 +15,7 @@ void lrd_level_prepare(void) {
 }
 
 static void end_spell(int cause) {
-  atomic_fetch_add_explicit(&spells[cause], 1, memory_order_relaxed);
+  LRD_STORE(&spells[cause], LRD_LOAD(&spells[cause]) + 1);
 }
 
 static void update_current(void) {
@@ -24,7 +24,8 @@ static void update_current(void) {
     int other = LRD_LOAD(&level[i]);
     if (other > highest) highest = other;
   }
-  int before = atomic_exchange_explicit(&current, highest, memory_order_relaxed);
+  int before = LRD_LOAD(&current);
+  LRD_STORE(&current, highest);
   if (before != LRD_NORMAL && highest == LRD_NORMAL) end_spell(LRD_BY_LEVEL);
 }
 
