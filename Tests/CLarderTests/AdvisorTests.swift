@@ -174,8 +174,9 @@ struct AdvisorTests {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in
       for (name, keys) in SyntheticTraces.all {
         let best = Self.experts.map { Self.misses($0, 300, keys) }.min()!
-        // So few keys are sampled here that chance misleads the advisor in one sample of ten.
-        let lost = (0..<5).map { (number: UInt64) in
+        // So few keys are sampled here that chance misleads the advisor in one sample of ten, and
+        // in a zigzag in one of three.
+        let lost = (0..<9).map { (number: UInt64) in
           let cache = Cache<Int, Int>(
             countLimit: 300, policy: .adaptive, shards: shards, options: .repeatable(number))
           for key in keys where cache[key] == nil { cache[key] = key }
@@ -184,7 +185,7 @@ struct AdvisorTests {
         // A zigzag makes rules take turns in being best.
         let turning = name == "zigzag" ? 0.04 : 0
         precondition(
-          lost.sorted()[2] < 0.06 + 0.04 * Double(shards) + turning,
+          lost.sorted()[4] < 0.06 + 0.04 * Double(shards) + turning,
           "\(name): \(lost) more than at best")
       }
     }

@@ -50,7 +50,8 @@ typedef struct lrd_order {
   uint8_t trim;   // lrd_trimming
   bool begins;    // `victim` is not asked yet in this trim; the policy clears it
   bool ahead;     // begin to load what later evictions will touch: see lrd_insertion_begin()
-  uint64_t steps; // entries looked at in search of victims, ever: tests bound it
+  uint32_t front; // a slot id: a second hand, of the main queue of the adaptive policy
+  uint32_t steps; // entries looked at in search of victims, modulo 2^32: tests bound it
 
   // The limits divided by the number of shards. A shard may hold more or less, since the limits are
   // those of the whole cache.
@@ -77,7 +78,7 @@ static inline void lrd_order_clear(lrd_order *order) {
     lrd_list_open(&order->queue[i].list);
     order->queue[i].size = (lrd_amount){0, 0};
   }
-  order->hand = LRD_NIL;
+  order->hand = order->front = LRD_NIL;
 }
 
 /// Adds an entry to a size. (Most entries have no cost, and then half of the size is not touched.)
@@ -90,6 +91,18 @@ LRD_INLINE void lrd_amount_add(lrd_amount *size, const lrd_entry *entry) {
 LRD_INLINE void lrd_amount_subtract(lrd_amount *size, const lrd_entry *entry) {
   size->count--;
   if (LRD_UNLIKELY(lrd_entry_has_cost(entry))) size->cost -= lrd_entry_cost(entry);
+}
+
+/// Counts an entry in another queue than it was. Links stay as they are.
+LRD_INLINE void lrd_order_requeue(lrd_order *order, unsigned number, lrd_entry *entry) {
+  lrd_amount *from = &order->queue[entry->queue].size, *to = &order->queue[number].size;
+  bool has_cost = lrd_entry_has_cost(entry);
+  entry->queue = number;
+  from->count--;
+  to->count++;
+  if (LRD_LIKELY(!has_cost)) return;
+  from->cost -= lrd_entry_cost(entry);
+  to->cost += lrd_entry_cost(entry);
 }
 
 /// Links the entry in slot `id` at the hot end of `list`, as one of a queue.

@@ -41,7 +41,7 @@ enum { LRD_VICTIM_STEPS = 64 };
 typedef struct lrd_policy {
   uint8_t hits_most;
   uint8_t entry_bytes; // kept in each entry beyond the header, see lrd_pool_extra(); multiple of 8
-  uint16_t steps_most; // entries that `victim` may look at
+  uint16_t steps_most; // entries that an eviction may look at
   bool by_cost;        // is of use only with a cost limit
   bool divisible;      // gives as many hits when entries are spread over shards
   size_t state_bytes;  // of `state` in each order; cleared when it is made

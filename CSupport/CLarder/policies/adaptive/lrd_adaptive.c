@@ -94,7 +94,7 @@ void lrd_adaptive_open(lrd_order *order) {
   lrd_advisor_forget(order->shared);
   state->probe_count = 0;
   state->planned = 0;
-  state->rest = 0;
+  state->rest = state->upkeeps = 0;
   state->full_for = 0;
   state->advised = LRD_EXPERTS;
 }
@@ -102,7 +102,7 @@ void lrd_adaptive_open(lrd_order *order) {
 void lrd_adaptive_resize(lrd_order *order) {
   lrd_adaptive *state = order->state;
   state->planned = 0;
-  state->rest = 0;
+  state->rest = state->upkeeps = 0;
   turn_to(order, lrd_advisor_current(order->shared));
   if (!order->history.bytes) return;
   lrd_adaptive_plan(order);

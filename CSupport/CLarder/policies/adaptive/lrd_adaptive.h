@@ -4,6 +4,7 @@
  *
  *   lrd_policy_adaptive.c     the order: the queue of each entry, and the next victim
  *   lrd_adaptive_queues.h     the queues: the small one, in two halves, and the main one
+ *   lrd_adaptive_front.h      the next victims of the main queue, found in advance
  *   lrd_adaptive_trim.h       what trims and memory pressure evict
  *   lrd_adaptive_sampling.h   the sample: the requests that the advisor learns of
  *
@@ -39,12 +40,16 @@ typedef struct lrd_adaptive {
   // Most insertions write these, and nothing else here. They lie in one line.
   lrd_ghosts ghosts;
   uint32_t rest;      // insertions before the next upkeep
-  uint32_t full_for;  // times of upkeep for which the shard counts as full since its last eviction
+  uint32_t full_for;  // periods for which the shard still counts as full after an eviction
   uint32_t threshold; // keys are sampled below this; the advisor's, lately
+  uint8_t known;      // entries without hits that the front hand has passed: lrd_adaptive_front.h
+  bool few;           // fewer than there should be
   // These follow the sampled keys.
   uint32_t probe_count;
   uint32_t first_probe;         // the oldest
   lrd_probe probes[LRD_PROBES]; // what the shadows have not all heard of yet: a ring
+  uint32_t upkeeps;             // left in this period
+  uint32_t pace;                // insertions from one of these to the next
   lrd_samples samples;
   lrd_sample_bucket *_Nullable polled; // the next to poll: its entries are being loaded
   uint32_t advised; // the expert that the targets are for; LRD_EXPERTS: compute them again

@@ -6,7 +6,9 @@
 uint32_t lrd_parted_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id) {
   lrd_list *list = lrd_parted_list(order, old->queue);
-  return lrd_order_replace_in(order, list, lrd_pool_slots(pool), old, entry, id);
+  uint32_t old_id = lrd_order_replace_in(order, list, lrd_pool_slots(pool), old, entry, id);
+  if (order->front == old_id) order->front = id;
+  return old_id;
 }
 
 uint32_t lrd_parted_drain(lrd_order *order, lrd_pool *pool) {
@@ -48,4 +50,10 @@ void lrd_parted_check(const lrd_order *order, lrd_pool *pool) {
     LRD_CHECK(size[i].cost == order->queue[i].size.cost);
   }
   lrd_order_check_queue(order, LRD_MAIN, pool);
+  bool found = order->front == LRD_NIL;
+  for (uint32_t id = order->queue[LRD_MAIN].list.head; !found && id != LRD_NIL;) {
+    found = id == order->front;
+    id = lrd_pool_entry(pool, id)->next;
+  }
+  LRD_CHECK(found);
 }

@@ -4,13 +4,14 @@
  *
  *   queue[LRD_OLD].list     coldest ⇄ … ⇄ │ hand ⇄ … ⇄ hottest
  *                           └─── old ───┘   └── young ──┘
- *   queue[LRD_MAIN].list    coldest ⇄ … ⇄ hottest
+ *   queue[LRD_MAIN].list    coldest ⇄ … ⇄ │ front ⇄ … ⇄ hottest
  *
  * The halves share a list. An entry that ages therefore stays where it is, and the hand moves on:
  * nothing is written but the entry itself. `hand` is the oldest young entry, LRD_NIL when there is
  * none. `queue` of an entry names its half; the halves have the sizes of queue[LRD_OLD] and
  * queue[LRD_YOUNG]. The list of queue[LRD_YOUNG] stays empty, so most walks over plain queues
- * (lrd_queues.h) are right for these as well.
+ * (lrd_queues.h) are right for these as well. `front` is an entry of the main queue, or LRD_NIL: see
+ * lrd_adaptive_front.h.
  *
  * Guard: the shard's lock. */
 #pragma once
@@ -39,15 +40,18 @@ LRD_INLINE void lrd_parted_add_young(lrd_order *order, lrd_slots slots, lrd_entr
   if (order->hand == LRD_NIL) order->hand = id;
 }
 
-/// Passes the hand on if it is at an entry that leaves the small queue.
-LRD_INLINE void lrd_parted_pass_hand(lrd_order *order, const lrd_entry *entry, uint32_t id) {
-  if (order->hand == id) order->hand = entry->prev;
+/// Passes the hand of the small or the main queue on if it is at an entry that leaves. `number`: its
+/// queue, or LRD_OLD for either half.
+LRD_INLINE void lrd_parted_pass_hand(lrd_order *order, unsigned number, const lrd_entry *entry,
+                                     uint32_t id) {
+  uint32_t *hand = number == LRD_MAIN ? &order->front : &order->hand;
+  if (*hand == id) *hand = entry->prev;
 }
 
 /// Takes an entry out of its queue; returns its slot id.
 LRD_INLINE uint32_t lrd_parted_remove(lrd_order *order, lrd_slots slots, lrd_entry *entry) {
   uint32_t id = lrd_order_remove_from(order, lrd_parted_list(order, entry->queue), slots, entry);
-  lrd_parted_pass_hand(order, entry, id);
+  lrd_parted_pass_hand(order, entry->queue, entry, id);
   return id;
 }
 
@@ -57,21 +61,21 @@ LRD_INLINE void lrd_parted_remove_coldest(lrd_order *order, unsigned number, lrd
                                           lrd_entry *entry, uint32_t id) {
   lrd_amount_subtract(&order->queue[entry->queue].size, entry);
   lrd_list_remove_coldest(lrd_parted_list(order, number), slots, entry);
-  lrd_parted_pass_hand(order, entry, id);
+  lrd_parted_pass_hand(order, number, entry, id);
 }
 
 /// Moves such an entry to the hot end of the main queue.
 LRD_INLINE void lrd_parted_promote(lrd_order *order, unsigned number, lrd_slots slots,
                                    lrd_entry *entry, uint32_t id) {
-  lrd_parted_remove_coldest(order, number, slots, entry, id);
-  lrd_order_add_to(order, lrd_parted_list(order, LRD_MAIN), LRD_MAIN, slots, entry, id);
+  if (number != LRD_MAIN) lrd_order_requeue(order, LRD_MAIN, entry);
+  lrd_list_remove_coldest(lrd_parted_list(order, number), slots, entry);
+  lrd_parted_pass_hand(order, number, entry, id);
+  lrd_list_add_hottest(lrd_parted_list(order, LRD_MAIN), slots, entry, id);
 }
 
 /// Makes the oldest young entry, which is at the hand, an old one.
 LRD_INLINE void lrd_parted_age(lrd_order *order, lrd_entry *entry) {
-  lrd_amount_subtract(&order->queue[LRD_YOUNG].size, entry);
-  lrd_amount_add(&order->queue[LRD_OLD].size, entry);
-  entry->queue = LRD_OLD;
+  lrd_order_requeue(order, LRD_OLD, entry);
   order->hand = entry->prev;
 }
 

@@ -6,8 +6,12 @@
 /// saves is lost. Half as many polls cost a hundredth.
 enum { polled_part = 32 };
 
-/// The most insertions between two times of upkeep.
+/// The most insertions of a period.
 enum { period_most = 16 };
+
+/// The most shadows asked in one time of upkeep. With as many as are due in a period, one request in
+/// a thousand would wait for five.
+enum { asked_at_once = 2 };
 
 static lrd_probe *probe_at(lrd_adaptive *state, uint32_t index) {
   return &state->probes[(state->first_probe + index) % LRD_PROBES];
@@ -76,14 +80,15 @@ static void poll(lrd_order *order, lrd_slots slots) {
   }
 }
 
-/// The insertions between two times of upkeep, so that polls come round in time.
+/// The insertions from one poll to the next, so that all samples are polled in time.
 static uint32_t period_for(const lrd_adaptive *state) {
   if (!state->planned) return 1;
   uint64_t period = state->capacity / polled_part / (state->sample_buckets + 1);
   return period < 1 ? 1 : period < period_most ? (uint32_t)period : period_most;
 }
 
-void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
+/// Does what is due once in a period, and spreads the shadows to ask over its insertions.
+static void begin_period(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
   lrd_adaptive_follow(order);
   lrd_adaptive_plan(order);
@@ -93,10 +98,20 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
     state->threshold = threshold;
     lrd_samples_clear(&state->samples);
   }
-  state->rest = period_for(state);
   if (state->full_for) state->full_for--;
   if (threshold) poll(order, slots);
-  uint32_t due = 1 + (state->probe_count + 1) / 2, left = state->rest < due ? state->rest : due;
+  uint32_t period = period_for(state), due = 1 + (state->probe_count + 1) / 2;
+  uint32_t times = (due + asked_at_once - 1) / asked_at_once;
+  state->upkeeps = times < period ? times : period;
+  state->pace = period / state->upkeeps;
+}
+
+void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
+  lrd_adaptive *state = order->state;
+  if (!state->upkeeps) begin_period(order, slots);
+  state->upkeeps--;
+  state->rest = state->pace;
+  uint32_t left = state->pace < asked_at_once ? state->pace : asked_at_once;
   while (left && state->probe_count) {
     uint32_t asked = advance(order, left);
     if (!asked) return;

@@ -97,7 +97,7 @@ static inline uint32_t lrd_credit(uint32_t hits) {
 enum { LRD_AGEING_MOST = 4 };
 
 /// The most entries that one eviction looks at, beside LRD_AGEING_MOST that it may have to settle.
-enum { LRD_EXPERT_STEPS = 60 };
+enum { LRD_EXPERT_STEPS = 56 };
 
 /// The target of the small queue, for this capacity.
 static inline uint64_t lrd_expert_small(const lrd_expert *expert, uint64_t capacity) {

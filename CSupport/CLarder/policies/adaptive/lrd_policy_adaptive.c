@@ -14,6 +14,7 @@
  *      goes round the main queue once more, with fewer hits. Then step 2 again; the last of
  *      LRD_EXPERT_STEPS entries may not stay. Any other entry is the victim.
  *   4. A victim of the small queue leaves a ghost.
+ *   5. The front hand of the main queue goes ahead (lrd_adaptive_front.h).
  *
  * AN INSERTION, after the evictions for it
  *   1. Does the upkeep if that is due (lrd_adaptive_sampling.h).
@@ -41,10 +42,11 @@
  * to 0.16 bytes for each entry from 16,384 on; and the shadows (lrd_advisor.h). An idle cache has
  * none of it. */
 #include "../lrd_queues.h"
+#include "lrd_adaptive_front.h"
 #include "lrd_adaptive_sampling.h"
 #include "lrd_adaptive_trim.h"
 
-/// The times of upkeep after an eviction for which the shard counts as full. Evictions may come
+/// The periods of upkeep after an eviction for which the shard counts as full. Evictions may come
 /// several at once, before the insertions that need them.
 enum { full_after_eviction = 16 };
 
@@ -129,6 +131,9 @@ static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
     lrd_samples_remove(&state->samples, id);
     if (!evicted) lrd_adaptive_tell(order, lrd_hash_mix(hash48), LRD_HEARD_REMOVAL, 0);
   }
+  if (evicted && !order->trim && (entry->queue == LRD_MAIN || state->few)) {
+    lrd_front_advance(order, lrd_pool_slots(pool), entry->queue == LRD_MAIN);
+  }
   return id;
 }
 
@@ -166,7 +171,8 @@ LRD_INLINE bool spare(lrd_order *order, int number, lrd_slots slots, lrd_entry *
 LRD_INLINE uint32_t choose(lrd_order *order, lrd_slots slots, lrd_entry **victim) {
   const lrd_adaptive *state = order->state;
   if (LRD_UNLIKELY(state->settles)) lrd_adaptive_settle(order, slots);
-  _Static_assert(LRD_AGEING_MOST + LRD_EXPERT_STEPS == LRD_VICTIM_STEPS, "with those that settle");
+  _Static_assert(LRD_AGEING_MOST + LRD_EXPERT_STEPS + LRD_FRONT_STEPS == LRD_VICTIM_STEPS,
+                 "with those that settle, and those that the front hand passes");
   for (int left = LRD_EXPERT_STEPS;; left--) {
     uint32_t id = lrd_parted_tail(order), main = order->queue[LRD_MAIN].list.tail;
     bool small = id != LRD_NIL && (lrd_adaptive_small_is_full(order) || main == LRD_NIL);
@@ -195,7 +201,14 @@ static uint32_t adaptive_take(lrd_order *order, lrd_pool *pool) {
   if (id == LRD_NIL) return LRD_NIL;
   uint64_t hash48 = lrd_entry_hash48_locked(victim);
   note_eviction(state, victim, hash48);
-  lrd_parted_remove_coldest(order, victim->queue, slots, victim, id);
+  unsigned from = victim->queue;
+  if (from == LRD_MAIN) {
+    lrd_parted_remove_coldest(order, LRD_MAIN, slots, victim, id);
+    lrd_front_advance(order, slots, true);
+  } else {
+    lrd_parted_remove_coldest(order, LRD_OLD, slots, victim, id);
+    if (LRD_UNLIKELY(state->few)) lrd_front_advance(order, slots, false);
+  }
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
     lrd_samples_remove(&state->samples, id);
   }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import LarderTestSupport
+import Testing
+
+@testable import Larder
+
+/// The adaptive policy finds the victims of its main queue in advance.
+@Suite struct FrontHandTests {
+  /// Key k is asked for about as often as 1 / (k + 1).
+  private func skewedKey(_ random: inout SplitMix64, bits: Int) -> Int {
+    let bits = random.below(bits)
+    return (1 << bits) - 1 + random.below(1 << bits)
+  }
+
+  @Test("Hardly any eviction from a cache that is hit often looks at many entries")
+  func steps() {
+    let cache = Cache<Int, Int>(countLimit: 8_000, shards: 1)
+    let local = LocalCache<Int, Int>(countLimit: 8_000)
+    var random = SplitMix64(seed: 5)
+    var (evictions, long) = (0, 0)
+    for request in 0..<400_000 {
+      let key = skewedKey(&random, bits: 17)
+      if local[key] == nil { local[key] = key }
+      if cache[key] != nil { continue }
+      let before = cache.victimSteps
+      cache[key] = key
+      if request < 100_000 { continue }
+      evictions += 1
+      if cache.victimSteps - before > 10 { long += 1 }
+    }
+    #expect(evictions > 20_000)
+    #expect(long <= evictions / 1_000)
+    #expect(cache.statistics.hits > 250_000)
+    cache.checkInvariants()
+    local.checkInvariants()
+  }
+
+  @Test("Whatever leaves the main queue, the front hand stays in it")
+  func hand() {
+    let count = 2_000
+    let cache = Cache<Int, Int>(countLimit: count, shards: 1)
+    let local = LocalCache<Int, Int>(countLimit: count)
+    var random = SplitMix64(seed: 6)
+    for round in 0..<20 {
+      for _ in 0..<8_000 {
+        let key = skewedKey(&random, bits: 14)
+        if cache[key] == nil { cache[key] = key }
+        if local[key] == nil { local[key] = key }
+      }
+      // These are in the small queue and then in the main one, where the hand has passed.
+      let coldest = cache.coldest(count).map(\.key)
+      for key in coldest.prefix(round % 3 * 200) {
+        cache.removeValue(forKey: key)
+        local.removeValue(forKey: key)
+      }
+      switch round % 10 {
+      case 2:
+        // A check after each: a hand left at what was replaced may be right again by chance.
+        for key in coldest.prefix(1_000) where cache.contains(key) {
+          (cache[key], local[key]) = (-key, -key)
+          cache.checkInvariants()
+          local.checkInvariants()
+        }
+      case 3: (cache.countLimit, local.countLimit) = (count / 2, count / 2)
+      case 5: (cache.countLimit, local.countLimit) = (count, count)
+      case 7:
+        cache.trim(toCount: count / 4)
+        local.trim(toCount: count / 4)
+      case 9:
+        cache.removeAll()
+        local.removeAll()
+      default: break
+      }
+      cache.checkInvariants()
+      local.checkInvariants()
+    }
+  }
+}
