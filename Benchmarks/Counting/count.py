@@ -3,8 +3,8 @@
 
 count.py PROGRAM OPERATIONS BASELINE check|update|show PROFILE...
 
-OPERATIONS is a file of lines `name operations [hit ratio]`, one for each operation. What PROGRAM counts
-with fifo as well has a second name that ends in _fifo, and shares a line of the table.
+OPERATIONS is a file of lines `name operations [hit ratio]`, one for each operation. What PROGRAM
+counts with fifo as well has a second name that ends in _fifo, and shares a line of the table.
 
 PROGRAM still has its debug information, which names the inlined code behind an instruction.
 Addresses in a profile are those of the files, as objdump and llvm-symbolizer know them.
@@ -24,8 +24,9 @@ PTHREAD_LOCKS = re.compile(r"^pthread_(mutex|rwlock|spin)_(try|timed|rd|wr|lock)
 OWN_LOCKS = re.compile(r"^lrd_lock_(acquire|try)")
 LOCKED = re.compile(r"^\s*([0-9a-f]+):\s+(?:lock |xchg\w* .*\()")
 RISE = 0.05
-# Which keys a policy samples depends on a cache's random seed, and which of the allocator's magazines
-# run empty on addresses: what comes about once in 30 operations differs by this much between runs.
+# Which keys a policy samples depends on a cache's random seed, and which magazines of the allocator
+# run empty depends on addresses. Counts of what happens once in 30 operations differ by this much
+# between runs.
 CHANCE = 0.01
 LOCAL_SHARE = 0.6
 FIFO = "_fifo"

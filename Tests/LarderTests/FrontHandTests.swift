@@ -12,18 +12,21 @@ import Testing
     return (1 << bits) - 1 + random.below(1 << bits)
   }
 
-  @Test("Hardly any eviction from a cache that is hit often looks at many entries")
-  func steps() {
-    let cache = Cache<Int, Int>(countLimit: 8_000, shards: 1)
-    let local = LocalCache<Int, Int>(countLimit: 8_000)
+  @Test(
+    "Hardly any eviction from a cache that is hit often looks at many entries",
+    arguments: [false, true])
+  func steps(limitsCost: Bool) {
+    let count = 8_000
+    let cache =
+      limitsCost
+      ? Cache<Int, Int>(totalCostLimit: count, shards: 1) : Cache(countLimit: count, shards: 1)
     var random = SplitMix64(seed: 5)
     var (evictions, long) = (0, 0)
     for request in 0..<400_000 {
       let key = skewedKey(&random, bits: 17)
-      if local[key] == nil { local[key] = key }
       if cache[key] != nil { continue }
       let before = cache.victimSteps
-      cache[key] = key
+      cache.insert(key, forKey: key, cost: 1)
       if request < 100_000 { continue }
       evictions += 1
       if cache.victimSteps - before > 10 { long += 1 }
@@ -32,7 +35,25 @@ import Testing
     #expect(long <= evictions / 1_000)
     #expect(cache.statistics.hits > 250_000)
     cache.checkInvariants()
-    local.checkInvariants()
+  }
+
+  @Test("Where nearly everything is hit, the hand gives up")
+  func gives() {
+    let count = 8_000
+    let cache = Cache<Int, Int>(countLimit: count, shards: 1)
+    func load(_ key: Int) { if cache[key] == nil { cache[key] = key } }
+    for _ in 0..<13 { for key in 0..<count { load(key) } }
+    var random = SplitMix64(seed: 7)
+    let (steps, evictions) = (cache.victimSteps, cache.statistics.evictions)
+    for number in 0..<20_000 {
+      load(count + number)
+      for _ in 0..<10 { load(random.below(count)) }
+    }
+    // One hand alone takes 4.1; with this one it is 4.8, and 5.6 if it never gave up.
+    let made = cache.statistics.evictions - evictions
+    #expect(made > 20_000)
+    #expect(Double(cache.victimSteps - steps) / Double(made) < 5.2)
+    cache.checkInvariants()
   }
 
   @Test("Whatever leaves the main queue, the front hand stays in it")

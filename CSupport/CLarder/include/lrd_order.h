@@ -93,7 +93,7 @@ LRD_INLINE void lrd_amount_subtract(lrd_amount *size, const lrd_entry *entry) {
   if (LRD_UNLIKELY(lrd_entry_has_cost(entry))) size->cost -= lrd_entry_cost(entry);
 }
 
-/// Counts an entry in another queue than it was. Links stay as they are.
+/// Counts an entry in another queue from now on. Links stay as they are.
 LRD_INLINE void lrd_order_requeue(lrd_order *order, unsigned number, lrd_entry *entry) {
   lrd_amount *from = &order->queue[entry->queue].size, *to = &order->queue[number].size;
   bool has_cost = lrd_entry_has_cost(entry);

@@ -34,14 +34,13 @@ enum { LRD_HITS_IGNORED = 0, LRD_HITS_MOST = 15, LRD_HITS_BATCHED = 255 };
 /// In place of these, where a hit looks at a deadline first (lrd_use()).
 enum { LRD_HITS_TIMED = 254 };
 
-/// Entries that `victim` looks at before it names one, if the policy has no reason for another
-/// number.
+/// `steps_most`, if the policy has no reason for another number.
 enum { LRD_VICTIM_STEPS = 64 };
 
 typedef struct lrd_policy {
   uint8_t hits_most;
   uint8_t entry_bytes; // kept in each entry beyond the header, see lrd_pool_extra(); multiple of 8
-  uint16_t steps_most; // entries that an eviction may look at
+  uint16_t steps_most; // entries that an eviction may look at, by `take` or `victim` and `remove`
   bool by_cost;        // is of use only with a cost limit
   bool divisible;      // gives as many hits when entries are spread over shards
   size_t state_bytes;  // of `state` in each order; cleared when it is made

@@ -43,13 +43,14 @@ typedef struct lrd_adaptive {
   uint32_t full_for;  // periods for which the shard still counts as full after an eviction
   uint32_t threshold; // keys are sampled below this; the advisor's, lately
   uint8_t known;      // entries without hits that the front hand has passed: lrd_adaptive_front.h
-  bool few;           // fewer than there should be
+  uint8_t reach;      // steps that it may go before the next eviction from the main queue
+  bool goes;          // it goes on after evictions from the small queue as well
   // These follow the sampled keys.
   uint32_t probe_count;
   uint32_t first_probe;         // the oldest
   lrd_probe probes[LRD_PROBES]; // what the shadows have not all heard of yet: a ring
-  uint32_t upkeeps;             // left in this period
-  uint32_t pace;                // insertions from one of these to the next
+  uint32_t upkeeps;             // left in this period; one to three to begin with
+  uint32_t pace;                // insertions from one upkeep to the next
   lrd_samples samples;
   lrd_sample_bucket *_Nullable polled; // the next to poll: its entries are being loaded
   uint32_t advised; // the expert that the targets are for; LRD_EXPERTS: compute them again

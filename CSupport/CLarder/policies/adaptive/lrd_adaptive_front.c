@@ -3,8 +3,8 @@
 
 #include "lrd_adaptive_sampling.h"
 
-/// In a main queue of fewer entries the hand stays: they are all near the processor, and a 64th of
-/// them would have their second chances earlier.
+/// In a main queue of fewer entries the hand stays: its entries are near the processor, and more
+/// than a 64th of them would have their second chances earlier.
 enum { least = 64 * LRD_FRONT_MOST };
 
 /// Moves the entry in slot `id` to the hot end, with fewer hits. It stays in its queue.
@@ -22,10 +22,14 @@ void lrd_front_advance(lrd_order *order, lrd_slots slots, bool from_main) {
   lrd_adaptive *state = order->state;
   const lrd_queue *main = &order->queue[LRD_MAIN];
   uint32_t most = main->size.count < least ? 0 : LRD_FRONT_MOST;
-  if (from_main && state->known) state->known--;
+  if (from_main) {
+    if (state->known) state->known--;
+    state->reach = LRD_FRONT_REACH;
+  }
   if (order->front == LRD_NIL) order->front = main->list.tail;
   if (order->front == main->list.tail) state->known = 0;
-  for (int left = LRD_FRONT_STEPS; left && state->known < most; left--) {
+  for (int left = LRD_FRONT_STEPS; left && state->reach && state->known < most; left--) {
+    state->reach--;
     uint32_t id = order->front;
     lrd_entry *entry = lrd_slots_entry(slots, id);
     if (order->ahead) lrd_order_prefetch(slots, entry, LRD_AHEAD);
@@ -37,5 +41,5 @@ void lrd_front_advance(lrd_order *order, lrd_slots slots, bool from_main) {
       state->known++;
     }
   }
-  state->few = state->known < most;
+  state->goes = state->reach && state->known < most;
 }

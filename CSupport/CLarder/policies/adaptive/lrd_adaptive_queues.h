@@ -10,8 +10,8 @@
  * nothing is written but the entry itself. `hand` is the oldest young entry, LRD_NIL when there is
  * none. `queue` of an entry names its half; the halves have the sizes of queue[LRD_OLD] and
  * queue[LRD_YOUNG]. The list of queue[LRD_YOUNG] stays empty, so most walks over plain queues
- * (lrd_queues.h) are right for these as well. `front` is an entry of the main queue, or LRD_NIL: see
- * lrd_adaptive_front.h.
+ * (lrd_queues.h) are right for these as well. `front` is an entry of the main queue, or LRD_NIL:
+ * see lrd_adaptive_front.h.
  *
  * Guard: the shard's lock. */
 #pragma once
@@ -40,8 +40,8 @@ LRD_INLINE void lrd_parted_add_young(lrd_order *order, lrd_slots slots, lrd_entr
   if (order->hand == LRD_NIL) order->hand = id;
 }
 
-/// Passes the hand of the small or the main queue on if it is at an entry that leaves. `number`: its
-/// queue, or LRD_OLD for either half.
+/// Passes a hand on if it is at an entry that leaves: that of the small queue, or `front` of the
+/// main queue, which has `number` LRD_MAIN.
 LRD_INLINE void lrd_parted_pass_hand(lrd_order *order, unsigned number, const lrd_entry *entry,
                                      uint32_t id) {
   uint32_t *hand = number == LRD_MAIN ? &order->front : &order->hand;

@@ -7,10 +7,10 @@
 enum { polled_part = 32 };
 
 /// The most insertions of a period.
-enum { period_most = 16 };
+enum { period_most = 17 };
 
-/// The most shadows asked in one time of upkeep. With as many as are due in a period, one request in
-/// a thousand would wait for five.
+/// The most shadows asked in one upkeep. If all that are due in a period were asked at once, one
+/// request in a thousand would wait for five.
 enum { asked_at_once = 2 };
 
 static lrd_probe *probe_at(lrd_adaptive *state, uint32_t index) {
@@ -80,11 +80,11 @@ static void poll(lrd_order *order, lrd_slots slots) {
   }
 }
 
-/// The insertions from one poll to the next, so that all samples are polled in time.
+/// The insertions from one poll to the next, so that all samples are polled in time; at least 2.
 static uint32_t period_for(const lrd_adaptive *state) {
-  if (!state->planned) return 1;
-  uint64_t period = state->capacity / polled_part / (state->sample_buckets + 1);
-  return period < 1 ? 1 : period < period_most ? (uint32_t)period : period_most;
+  if (!state->planned) return 2;
+  uint64_t period = 1 + state->capacity / polled_part / (state->sample_buckets + 1);
+  return period < 2 ? 2 : (uint32_t)lrd_least(period, period_most);
 }
 
 /// Does what is due once in a period, and spreads the shadows to ask over its insertions.
@@ -101,8 +101,8 @@ static void begin_period(lrd_order *order, lrd_slots slots) {
   if (state->full_for) state->full_for--;
   if (threshold) poll(order, slots);
   uint32_t period = period_for(state), due = 1 + (state->probe_count + 1) / 2;
-  uint32_t times = (due + asked_at_once - 1) / asked_at_once;
-  state->upkeeps = times < period ? times : period;
+  uint32_t upkeeps = (due + asked_at_once - 1) / asked_at_once;
+  state->upkeeps = (uint32_t)lrd_least(upkeeps, period / 2);
   state->pace = period / state->upkeeps;
 }
 
@@ -110,8 +110,8 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
   if (!state->upkeeps) begin_period(order, slots);
   state->upkeeps--;
-  state->rest = state->pace;
-  uint32_t left = state->pace < asked_at_once ? state->pace : asked_at_once;
+  state->rest = state->pace - 1;
+  uint32_t left = asked_at_once;
   while (left && state->probe_count) {
     uint32_t asked = advance(order, left);
     if (!asked) return;

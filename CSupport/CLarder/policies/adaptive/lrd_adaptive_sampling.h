@@ -11,9 +11,9 @@
  * turns the difference into a probe (lrd_samples.h).
  *
  * UPKEEP. Every so many insertions, which `rest` counts down, a shard does what it owes the
- * advisor: it takes waiting probes through one or two shadows (lrd_advisor.h). Once in a period of
- * at most 16 insertions it also polls a bucket of samples, follows the advisor's choice, and plans
- * its memory. In between an insertion only notes its own key, if that is sampled.
+ * advisor: it takes waiting probes through two shadows (lrd_advisor.h). Once in a period of 2 to 17
+ * insertions it also polls a bucket of samples, follows the advisor's choice, and plans its memory.
+ * In between an insertion only notes its own key, if that is sampled.
  *
  * Guard: the shard's lock. */
 #pragma once

@@ -61,9 +61,9 @@
  *
  * A FEW AT A TIME. A probe through all seven shadows touches much memory outside the processor's
  * cache, and one insertion in fifty would pay for it. Each shard therefore keeps a few probes
- * waiting, and its upkeep (lrd_adaptive_sampling.h) takes them through two shadows in each period,
- * and through two more for every four further probes: never through more than two at once, or than
- * the period has insertions. When too many wait, the oldest goes through the rest at once.
+ * waiting, and each upkeep (lrd_adaptive_sampling.h) takes them through two shadows at most. The
+ * more probes wait, the more upkeeps a period has. When too many wait, the oldest goes through the
+ * rest at once.
  *
  * THREADS. Shards call lrd_advisor_advance() under their own lock. It only tries `lock`. While
  * another shard has it, the probes wait. One that finds no room then is dropped as a whole, so all

@@ -27,8 +27,9 @@
  *
  * A change of expert moves no entry at once. The next victims and insertions follow the new
  * targets, and the queues drift there. lrd_shadow.c has the same rules: a shadow of full capacity
- * hits and misses like a cache of one shard that follows its expert, exactly so under CLOCK. Ghosts
- * fall off by chance, and make a small difference under the others. A test compares the two.
+ * hits and misses like a cache of one shard that follows its expert, exactly so under CLOCK if the
+ * main queue is too small for the front hand. Ghosts fall off by chance, and the front hand gives
+ * some second chances earlier; both make a small difference. A test compares the two.
  *
  * COSTS. Where the cost limit binds, the small queue and its halves are measured in cost. Ghosts
  * and shadows count keys. Their capacities in entries are estimated from what the shard holds, and
@@ -131,7 +132,7 @@ static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
     lrd_samples_remove(&state->samples, id);
     if (!evicted) lrd_adaptive_tell(order, lrd_hash_mix(hash48), LRD_HEARD_REMOVAL, 0);
   }
-  if (evicted && !order->trim && (entry->queue == LRD_MAIN || state->few)) {
+  if (evicted && !order->trim && (entry->queue == LRD_MAIN || state->goes)) {
     lrd_front_advance(order, lrd_pool_slots(pool), entry->queue == LRD_MAIN);
   }
   return id;
@@ -207,7 +208,7 @@ static uint32_t adaptive_take(lrd_order *order, lrd_pool *pool) {
     lrd_front_advance(order, slots, true);
   } else {
     lrd_parted_remove_coldest(order, LRD_OLD, slots, victim, id);
-    if (LRD_UNLIKELY(state->few)) lrd_front_advance(order, slots, false);
+    if (LRD_UNLIKELY(state->goes)) lrd_front_advance(order, slots, false);
   }
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
     lrd_samples_remove(&state->samples, id);
