@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Larder
 import LarderTestSupport
 import Testing
-
-@testable import Larder
 
 /// The adaptive policy finds the victims of its main queue in advance.
 @Suite struct FrontHandTests {
