@@ -17,7 +17,7 @@ typedef struct lrd_statistics {
   uint64_t pool_bytes;
   uint64_t table_bytes;
   uint64_t policy_bytes; // of state, history and what shards share
-  uint64_t victim_steps; // entries the policy looked at in search of victims: lrd_order
+  uint64_t victim_steps; // the sum of `steps` of all orders
 } lrd_statistics;
 
 /// Sums up lanes and shards. Locks one shard at a time.

@@ -202,8 +202,8 @@ static uint32_t adaptive_take(lrd_order *order, lrd_pool *pool) {
   if (id == LRD_NIL) return LRD_NIL;
   uint64_t hash48 = lrd_entry_hash48_locked(victim);
   note_eviction(state, victim, hash48);
-  unsigned from = victim->queue;
-  if (from == LRD_MAIN) {
+  // Written twice, so that the compiler knows the queue in each.
+  if (victim->queue == LRD_MAIN) {
     lrd_parted_remove_coldest(order, LRD_MAIN, slots, victim, id);
     lrd_front_advance(order, slots, true);
   } else {
