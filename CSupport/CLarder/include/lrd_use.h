@@ -15,9 +15,11 @@
 LRD_INLINE bool lrd_entry_has_plenty(lrd_cache *cache, const lrd_lane *lane,
                                      const lrd_entry *entry) LRD_NONBLOCKING {
   if (LRD_UNLIKELY(lrd_cycles() - lane->limit_read >= lane->limit_lasts)) return false;
-  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word), least = lane->limit;
-  if (lrd_word_is_soft(word)) least += LRD_LOAD(&cache->plenty);
-  return LRD_LIKELY(word >= least);
+  uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
+  // So much is left of most words, soft or not: one comparison is then enough.
+  if (LRD_LIKELY(word >= lane->limit + LRD_LOAD(&cache->plenty))) return true;
+  LRD_KEEP(lane); // reads its limit again: to keep it at hand would cost every hit an instruction
+  return word >= lane->limit && !lrd_word_is_soft(word);
 }
 
 /// lrd_entry_prolong() and lrd_use() where that is not certain.
