@@ -6,7 +6,7 @@
 #include "lrd_garbage.h"
 
 /// Slices of one shard in a visit, and what one removes under its lock: so little that a writer who
-/// finds the lock taken gets it while it spins (lrd_lock.h). To sleep would take it much longer.
+/// finds the lock taken soon gets it.
 enum { slices_per_visit = 4096, expirations_per_slice = 4 };
 
 /// The pause between visits for what expires: few visits then remove much.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_lock.h"
 
-/// How often the word is read before sleeping: about the length of one critical section.
-static const int spin_limit = 60;
+/// How often the word is read before sleeping: for about as long as it takes to sleep and to be
+/// woken, some 25 us. So nobody waits more than twice as long as he would if he knew the best way
+/// (Karlin, Li, Manasse, Owicki, "Empirical studies of competitive spinning for a shared-memory
+/// multiprocessor", SOSP 1991). With 60, p99.9 of insertions beside a thread that removes a million
+/// entries was 43 to 58 us, and is 27 to 36 us.
+static const int spin_limit = 1000;
 
 void lrd_lock_acquire_slow(lrd_lock *lock) LRD_UNCHECKED_LOCKS {
   for (int spins = 0; spins < spin_limit; spins++) {

@@ -7,9 +7,9 @@
  * MARKED. The holder's release swaps the word to 0 and learns of the mark. Nothing can come between
  * "failed" and "marked", so the word's own order is enough, without a fence.
  *
- * Acquire pairs with release on `word`. A thread spins briefly while nobody sleeps, then parks: the
- * holder may be preempted, and spinning alone would burn whole time slices. Not recursive, not
- * fair. */
+ * Acquire pairs with release on `word`. A thread spins while nobody sleeps, for about as long as
+ * sleeping would cost, then parks: the holder may be preempted, and spinning alone would burn whole
+ * time slices. Not recursive, not fair. */
 #pragma once
 
 #include "lrd_platform.h"
