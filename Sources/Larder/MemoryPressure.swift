@@ -32,7 +32,8 @@ public enum MemoryPressure {
   /// removes only what has come since.
   ///
   /// - Complexity: O(1) for each cache and each entry evicted, and some milliseconds at most in
-  ///   which the allocator returns memory to the system.
+  ///   which the allocator returns memory to the system. While other threads write to a cache all
+  ///   the time, finding its locks free may take a tenth of a second.
   public static func report(_ level: Level) {
     lrd_pressure_report(Int32(level.rawValue))
   }
@@ -100,7 +101,8 @@ public enum MemoryPressure {
   ///
   /// One thread sleeps until the system has news. It does not run while there are none, except
   /// where the system refuses to wake it: then it looks every two seconds while a cache wants to
-  /// know.
+  /// know. A source that could not be opened is not tried again before ``stop()`` has taken effect,
+  /// which the thread does within a fraction of a second.
   ///
   /// - Complexity: Opens a few files, and starts a thread.
   public static func start() { lrd_pressure_start() }

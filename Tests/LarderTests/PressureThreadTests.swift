@@ -89,6 +89,54 @@ struct PressureThreadTests {
     }
   }
 
+  @Test("What is stored during an answer stays within the lowered limits", arguments: [1, 4])
+  func storedMeanwhile(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards] in
+      for _ in 0..<20 {
+        let cache = Cache<Int, Int>(countLimit: 5_000, shards: shards)
+        for key in 0..<5_000 { cache[key] = key }
+        let stored = Protected(0)
+        let answered = Protected(false)
+        onThreads(2) { thread in
+          if thread == 0 {
+            waitUntil("a thread stores") { stored.withLock { $0 } > 50 }
+            MemoryPressure.report(.critical)
+            answered.withLock { $0 = true }
+          } else {
+            var key = 10_000
+            while !answered.withLock({ $0 }) {
+              cache[key] = key
+              key += 1
+              if key % 64 == 0 { stored.withLock { $0 += 64 } }
+            }
+          }
+        }
+        #expect(cache.effectiveCountLimit == 500 && cache.count <= 500)
+        MemoryPressure.report(.normal)
+      }
+    }
+  }
+
+  @Test("What the observer stores during an answer stays within them, too", arguments: [1, 4])
+  func storedByObserver(shards: Int) async {
+    await #expect(processExitsWith: .success) { [shards] in
+      let cache = Cache<Int, Int>(countLimit: 1_000, policy: .lru, shards: shards)
+      let costly = Cache<Int, Int>(totalCostLimit: 1_000, policy: .lru, shards: shards)
+      for cache in [cache, costly] {
+        for key in 0..<1_000 { cache.insert(key, forKey: key, cost: 1) }
+        cache.observeRemovals { cache, key, value, cost, cause in
+          if cause == .pressure { cache.insert(value, forKey: key + 1_000, cost: cost) }
+        }
+      }
+      MemoryPressure.report(.warning)
+      #expect(cache.effectiveCountLimit == 500 && cache.count <= 500)
+      #expect(costly.effectiveTotalCostLimit == 500 && costly.totalCost <= 500)
+      for key in 10_000..<11_000 { cache[key] = key }
+      #expect(cache.count == 500)
+      cache.checkInvariants()
+    }
+  }
+
   @Test("Threads may report the first level of a process at the same time")
   func firstLevel() async {
     for _ in 0..<8 {

@@ -11,6 +11,16 @@ static lrd_amount present(lrd_cache *cache) {
   return (lrd_amount){lrd_cache_count(cache), lrd_cache_cost(cache)};
 }
 
+/// Evicts down to the limits in force. Insertions that came during a relief, perhaps by an observer
+/// of its removals, went by those before. True when something was evicted.
+static bool evict_rest(lrd_cache *cache, uint64_t least) {
+  uint64_t count = lrd_cache_count(cache), most = count > least ? count - least : 0;
+  lrd_relief rest = {.bounds = {LRD_UNBOUNDED, LRD_UNBOUNDED}, .allowance = most};
+  if (lrd_budget_excess(&cache->budget, rest.bounds) == LRD_ROOM) return false;
+  lrd_relief_run(cache, lrd_lane_if_any(cache), &rest);
+  return rest.allowance != most;
+}
+
 /// Carries an action out. `held`: what there was before anybody was asked for it. True when
 /// something was evicted.
 static bool act(lrd_cache *cache, int cause, lrd_action action, lrd_amount held) {
@@ -36,7 +46,8 @@ static bool act(lrd_cache *cache, int cause, lrd_action action, lrd_amount held)
   }
   lrd_lock_release(&cache->admin);
   lrd_cache_enforce(cache);
-  if (relief.allowance == allowance) return false;
+  bool more = evict_rest(cache, least);
+  if (relief.allowance == allowance && !more) return false;
   // Under the lowered limits, by which the policy knows what history it needs.
   lrd_shrink(cache);
   lrd_relief_settle(cache);
