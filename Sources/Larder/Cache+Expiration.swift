@@ -5,8 +5,9 @@ extension Cache {
   /// When entries expire. A new value holds for what is stored already, too: it counts from when
   /// that was stored and last used. Entries that were given a lifetime of their own keep it.
   ///
-  /// When the setter returns, no call finds what has expired by the new value. The cache forgets
-  /// the evicted objects of ``Options/secondChances``.
+  /// When the setter returns, no call of its thread finds what has expired by the new value, and two
+  /// milliseconds later nobody does. The cache forgets the evicted objects of
+  /// ``Options/secondChances``.
   ///
   /// Uses are noted as long as there is an ``Expiration/afterAccess``. When there is none, and one
   /// is set, what is stored counts as used then, and so does what would have expired by its writing
@@ -37,7 +38,8 @@ extension Cache {
   }
 
   /// Returns how long the value stored for `key` has to live if it is not used meanwhile; `nil` if
-  /// there is none, or if it never expires. ``contains(_:)`` tells which. Does not count as a use.
+  /// there is none, or if it never expires. ``contains(_:)`` tells which, but for two milliseconds
+  /// after a deadline (<doc:Expiring#How-exact-it-is>). Does not count as a use.
   ///
   /// - Complexity: O(1) on average. Locks one shard.
   public func remainingLifetime(forKey key: Key) -> Duration? {

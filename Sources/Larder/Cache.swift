@@ -12,7 +12,8 @@ import Synchronization
 /// stores only to memory of its own thread, with one exception that depends on the policy. Some
 /// policies count hits in a byte of the entry, until that is at its small maximum. Others note a
 /// thread's hits in the eviction order, 64 at a time, if the lock is free. A thread's first use of
-/// a cache takes a lock. A write locks one shard. All operations are linearizable for each key.
+/// a cache takes a lock. A write locks one shard. All operations are linearizable for each key;
+/// but for two milliseconds after a deadline, see <doc:Expiring#How-exact-it-is>.
 ///
 /// **Release.** A value that has left the cache is released exactly once. While only one thread of
 /// the process uses caches, that happens before the call returns. Otherwise a later write, the

@@ -49,7 +49,7 @@ public final class ManualClock: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - time: How far. Must not be negative. The clock stops at the end of its range, after more
-  ///     than a century.
+  ///     than a century; from then on nothing expires any more.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(1).

@@ -67,7 +67,8 @@ public struct Expiration: Sendable, Hashable {
     Expiration(afterWrite: lifetime, jitter: jitter, file: file, line: line)
   }
 
-  /// Entries live for a time after they were last used.
+  /// Entries live for a time after they were last used. For a jitter, see
+  /// ``init(afterWrite:afterAccess:jitter:file:line:)``.
   public static func afterAccess(_ lifetime: Duration) -> Expiration {
     Expiration(afterAccess: lifetime)
   }

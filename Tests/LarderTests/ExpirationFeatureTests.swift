@@ -22,6 +22,28 @@ struct ExpirationFeatureTests {
     #expect((5..<15).allSatisfy { !cache.wasEvicted($0) })
   }
 
+  @Test(
+    "What has expired is no eviction, though many before it were used",
+    arguments: EvictionPolicy.allCases.filter { !$0.needsCosts })
+  func usedBefore(policy: EvictionPolicy) {
+    let clock = ManualClock()
+    let causes = Protected<[RemovalCause: Int]>([:])
+    let cache = Cache<Int, Int>(
+      countLimit: 400, policy: policy, shards: 1, expiration: .afterAccess(.seconds(10)),
+      options: .init(
+        onRemoval: { _, _, _, cause in causes.withLock { $0[cause, default: 0] += 1 } },
+        rememberedEvictions: 100, clock: .manual(clock)))
+    for key in 0..<400 { cache[key] = key }
+    clock.advance(by: .seconds(9))
+    for key in 200..<400 { _ = cache[key] }
+    clock.advance(by: .seconds(2))
+    for key in 1_000..<1_200 { cache[key] = key }
+    #expect(causes.withLock { $0 } == [.expired: 200])
+    #expect(cache.statistics.evictions == 0 && cache.statistics.expirations == 200)
+    #expect(!(0..<200).contains(where: cache.wasEvicted))
+    cache.checkInvariants()
+  }
+
   @Test("Only what lives is asked about before an eviction, and only if room is short")
   func veto() {
     let asked = Protected<[Int]>([])

@@ -38,6 +38,33 @@ struct ExpirationRuleTests {
     cache.checkInvariants()
   }
 
+  @Test("A lifetime of zero ends what is stored, whatever the jitter", arguments: [0, 0.5, 1])
+  func zero(jitter: Double) {
+    let rules = [
+      Expiration.afterWrite(.zero, jitter: jitter), .afterWrite(.seconds(-1), jitter: jitter),
+      .init(afterAccess: .zero, jitter: jitter),
+    ]
+    for rule in rules {
+      let cache = make(.init(afterWrite: .seconds(10), afterAccess: .seconds(10)), shards: 4)
+      for key in 0..<100 { cache[key] = key }
+      cache.expiration = rule
+      #expect((0..<100).allSatisfy { cache[$0] == nil })
+      #expect(cache.removeExpired() == 100 && cache.insert(1, forKey: 1) == .expired)
+    }
+  }
+
+  @Test("On the system's clock, a lookup right after a change goes by the new lifetime")
+  func changedOnSystemClock() {
+    let cache = Cache<Int, Int>(expiration: .afterWrite(.seconds(100)))
+    for _ in 0..<100 {
+      cache.expiration = .afterWrite(.seconds(100))
+      cache[1] = 1
+      #expect(cache[1] == 1)
+      cache.expiration = .afterWrite(.zero)
+      #expect(cache[1] == nil && cache.peek(forKey: 1) == nil && !cache.contains(1))
+    }
+  }
+
   @Test("Uses in quick succession never lengthen the idle time, and shorten it by a 64th at most")
   func frequentUses() {
     let cache = make(.afterAccess(.seconds(64)))

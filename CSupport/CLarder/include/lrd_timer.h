@@ -71,9 +71,9 @@ enum lrd_lifetime_kind {
 
 lrd_rule lrd_rule_of(lrd_expiration expiration);
 
-/// A lifetime shortened by the jitter of a key.
+/// A lifetime shortened by the jitter of a key, but to no less than a tick. One of 0 stays 0.
 static inline uint64_t lrd_spread(uint64_t ticks, uint64_t jitter, uint64_t hash48) {
-  if (!jitter || ticks >= LRD_FOREVER) return ticks;
+  if (!ticks || !jitter || ticks >= LRD_FOREVER) return ticks;
   uint64_t part = (lrd_hash_mix(hash48) >> 32) * jitter >> 32;
   uint64_t less = (uint64_t)((unsigned __int128)ticks * part >> 32);
   return ticks - less ? ticks - less : 1;

@@ -40,6 +40,14 @@ void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_ent
   lrd_order_prefetch(slots, next, LRD_AHEAD - 1);
 }
 
+/// True when the policy's victim has expired: the wheel has shown too many others before it, whose
+/// deadlines uses had moved.
+static bool has_expired_locked(lrd_shard *shard, const lrd_entry *victim)
+    LRD_REQUIRES(shard->lock) {
+  return shard->timer && victim->fields & LRD_IS_TIMED &&
+         lrd_timer_is_over(victim, lrd_limit_at(shard->timer->now));
+}
+
 static int kind_of(uint8_t reason, lrd_shortage shortage) {
   if (reason == LRD_REMOVED_TRIM) return LRD_EVICTED_BY_TRIM;
   return shortage == LRD_COUNT_SHORT ? LRD_EVICTED_BY_COUNT : LRD_EVICTED_BY_COST;
@@ -52,6 +60,10 @@ bool lrd_evict_living_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spar
   if (!victim) return false;
   if (shard->order.ahead) {
     lrd_evict_prefetch_locked(cache, shard, victim, lrd_thread_is_solitary());
+  }
+  if (LRD_UNLIKELY(has_expired_locked(shard, victim))) {
+    lrd_expire_locked(shard, victim, victims);
+    return true;
   }
   lrd_shard_unlink_locked(shard, victim, reason, victims);
   shard->counters.evictions[kind_of(reason, shortage)]++;
