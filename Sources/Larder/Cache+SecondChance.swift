@@ -15,8 +15,8 @@ extension Cache {
   /// evicted object that is alive if another thread wrote to the cache at the moment of its
   /// eviction.
   ///
-  /// The call counts as a use, which begins an idle time anew, and as a hit or a miss of what was stored before. Without
-  /// `secondChances` it is the same as ``value(forKey:)``.
+  /// The call counts as a use, which begins an idle time anew, and as a hit or a miss of what was
+  /// stored before. Without `secondChances` it is the same as ``value(forKey:)``.
   ///
   /// - Complexity: O(1) on average. A miss takes a lock, and an object that is found is inserted.
   public func survivingValue(forKey key: Key) -> Value? {

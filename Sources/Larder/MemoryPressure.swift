@@ -101,8 +101,8 @@ public enum MemoryPressure {
   ///
   /// One thread sleeps until the system has news. It does not run while there are none, except
   /// where the system refuses to wake it: then it looks every two seconds while a cache wants to
-  /// know. A source that could not be opened is not tried again before ``stop()`` has taken effect,
-  /// which the thread does within a fraction of a second.
+  /// know. A source that could not be opened is tried again only after ``stop()``, once the thread has
+  /// closed the others, within a fraction of a second.
   ///
   /// - Complexity: Opens a few files, and starts a thread.
   public static func start() { lrd_pressure_start() }

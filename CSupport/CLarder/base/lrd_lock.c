@@ -5,7 +5,7 @@
 /// woken, some 25 us. So nobody waits more than twice as long as he would if he knew the best way
 /// (Karlin, Li, Manasse, Owicki, "Empirical studies of competitive spinning for a shared-memory
 /// multiprocessor", SOSP 1991). With 60, p99.9 of insertions beside a thread that removes a million
-/// entries was 43 to 58 us, and is 27 to 36 us.
+/// entries was 43 to 58 us; it is 27 to 36 us.
 static const int spin_limit = 1000;
 
 void lrd_lock_acquire_slow(lrd_lock *lock) LRD_UNCHECKED_LOCKS {

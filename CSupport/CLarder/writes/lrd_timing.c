@@ -174,7 +174,7 @@ bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
   LRD_STORE(&cache->barren, 0);
   atomic_store_explicit(&cache->rule_changes, false, memory_order_release);
   lrd_free(slice.entries, slice.room * sizeof *slice.entries, _Alignof(lrd_entry *));
-  // This thread's next lookup goes by the time that it is then.
+  // This thread's next lookup reads the clock.
   lrd_lane *lane = lrd_lane_if_any(cache);
   if (lane) lane->limit_lasts = 0;
   lrd_request_visit(&cache->request);
