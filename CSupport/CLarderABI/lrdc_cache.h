@@ -20,7 +20,6 @@
  *   copies       relaxed; read when no entry is left
  *   pins         relaxed to add, by a thread that has a pin, a hazard on the slot, or the shard's
  *                lock; acq_rel to subtract
- *   respond      set by larder_set_pressure_response() (release), read when pressure asks (acquire)
  *   all others   constant after creation */
 #pragma once
 
@@ -47,7 +46,6 @@ struct larder_cache {
   uint64_t seed1;
   bool objects;
   larder_config config;
-  _Atomic(lrdc_respond *_Nullable) respond;
   _Atomic(uint64_t) copies; // of entries, ever made (lrdc_value_share())
   _Alignas(LRD_LINE_PAIR) _Atomic(uint64_t) references;
 };
@@ -91,7 +89,8 @@ LRD_INLINE larder_value *lrdc_value_of(const lrd_entry *entry) {
 }
 
 /// The core's hooks for memory pressure (lrd_cache.h).
-__attribute__((visibility("hidden"))) lrd_action lrdc_ask(void *_Nullable context, int level);
+__attribute__((visibility("hidden"))) lrd_action lrdc_ask(void *_Nullable context, int level,
+                                                          uintptr_t asked);
 __attribute__((visibility("hidden"))) bool lrdc_is_held(void *_Nullable context,
                                                         const lrd_entry *entry);
 

@@ -54,23 +54,22 @@ larder_status larder_set_pressure_response(larder_cache *cache,
     }
     if (response->minimum_count > LARDER_LIMIT_MOST) return LARDER_OUT_OF_RANGE;
     core.asks = response->respond != NULL;
+    core.asked = (uintptr_t)response->respond;
     core.least = response->minimum_count;
     core.at[LRD_WARNING].keep = response->warning;
     core.at[LRD_CRITICAL].keep = response->critical;
     core.at[LRD_BACKGROUND].keep = response->background;
-    // Release, pairs with the acquire in lrdc_ask(): what the callback needs.
-    atomic_store_explicit(&cache->respond, response->respond, memory_order_release);
   }
   lrd_cache_set_response(cache->core, &core);
   return LARDER_OK;
 }
 
-lrd_action lrdc_ask(void *context, int level) {
+lrd_action lrdc_ask(void *context, int level, uintptr_t asked) {
   larder_cache *cache = context;
-  lrdc_respond *respond = atomic_load_explicit(&cache->respond, memory_order_acquire);
+  lrdc_respond *respond = (lrdc_respond *)asked;
   double keep = 1;
   lrd_outcall call;
-  if (respond && lrd_outcall_begin(cache->core, &call)) {
+  if (lrd_outcall_begin(cache->core, &call)) {
     keep = respond(cache->config.context, level);
     lrd_outcall_end(cache->core, &call);
   }

@@ -9,7 +9,7 @@ extension Cache {
   /// - Complexity: O(1), plus O(1) for each entry evicted. If there are any, the allocator then
   ///   returns memory to the system, which takes some milliseconds at most.
   public var pressure: PressureResponse {
-    get { destroyer.response.withLock { $0 } }
+    get { destroyer.response.withLock { $0.current } }
     set { setPressure(newValue) }
   }
 
@@ -25,14 +25,17 @@ extension Cache {
   public var effectiveTotalCostLimit: Int { Int(lrd_cache_cost_limit(core)) }
 
   func setPressure(_ response: PressureResponse) {
+    var core = response.core
     // What the earlier response holds may die: not under the lock.
-    let earlier = destroyer.response.withLock { current in
-      let earlier = current
-      current = response
+    let earlier = destroyer.response.withLock { state in
+      let earlier = state.current
+      state.current = response
+      state.version += 1
+      core.version = state.version
       return earlier
     }
     withExtendedLifetime(earlier) {}
-    var core = response.core
+    // Of two threads here the core keeps the response with the higher number, as the lines above do.
     lrd_cache_set_response(self.core, &core)
   }
 }

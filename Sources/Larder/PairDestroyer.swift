@@ -7,8 +7,8 @@ import Synchronization
 /// is closed. Shows the entries that leave there. The core holds one reference to it until the
 /// cache's memory is freed.
 @usableFromInline class PairDestroyer {
-  /// The cache's answer to memory pressure.
-  let response = Guarded(PressureResponse.ignore)
+  /// The cache's answer to memory pressure, and how many were set before.
+  let response = Guarded((current: PressureResponse.ignore, version: UInt64(0)))
 
   func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ batch: inout UnsafeMutableRawPointer?) {
   }
@@ -41,9 +41,9 @@ import Synchronization
           .show(first, since: moment)
       },
       release: { context in Unmanaged<PairDestroyer>.fromOpaque(context!).release() },
-      ask: { context, level in
+      ask: { context, level, _ in
         let destroyer = Unmanaged<PairDestroyer>.fromOpaque(context!).takeUnretainedValue()
-        let response = destroyer.response.withLock { $0 }
+        let response = destroyer.response.withLock { $0.current }
         return response.action(at: MemoryPressure.Level(rawValue: Int(level))!).core
       },
       is_held: { context, entry in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 import LarderTestSupport
+import Synchronization
 import Testing
 
 /// Pressure while other threads work.
@@ -86,6 +87,32 @@ struct PressureThreadTests {
       cache.reclaim()
       waitUntil("removed values are released") { tracker.live == cache.count }
       #expect(tracker.faults.isEmpty)
+    }
+  }
+
+  @Test("Of two threads that set a response, one wins everywhere")
+  func settersAtOnce() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(countLimit: 4)
+      let probe = Cache<Int, Int>(countLimit: 4)
+      for key in 0..<4 {
+        cache[key] = key
+        probe[key] = key
+      }
+      for _ in 0..<Stress.scaled(3_000, atLeast: 500) {
+        let ready = Atomic(0)
+        onThreads(2) { thread in
+          ready.add(1, ordering: .relaxed)
+          while ready.load(ordering: .relaxed) < 2 {}
+          cache.pressure = thread == 0 ? .ignore : .default
+        }
+        probe.pressure = cache.pressure
+        MemoryPressure.report(.warning)
+        #expect(cache.effectiveCountLimit == probe.effectiveCountLimit)
+        MemoryPressure.report(.normal)
+        cache.pressure = .ignore
+        probe.pressure = .ignore
+      }
     }
   }
 

@@ -44,7 +44,9 @@ typedef struct lrd_response {
   bool heeds; // false: nothing happens, ever
   bool asks;  // at warning and critical the layer above is asked each time: hooks.ask
   lrd_action at[LRD_ACTIONS];
-  uint64_t least; // entries that are never given up
+  uint64_t least;   // entries that are never given up
+  uint64_t version; // one that is less than that of the response in force comes too late
+  uintptr_t asked;  // for hooks.ask: whom
 } lrd_response;
 
 typedef struct lrd_cause {

@@ -25,8 +25,9 @@ typedef struct lrd_hooks {
 
   /* For evictions by pressure. NULL: not needed. */
 
-  /// The response of a cache that `asks`. No lock is held, and the call may take long.
-  lrd_action (*_Nullable ask)(void *_Nullable context, int level);
+  /// The response of a cache that `asks`, by `asked` of its lrd_response. No lock is held, and the
+  /// call may take long.
+  lrd_action (*_Nullable ask)(void *_Nullable context, int level, uintptr_t asked);
   /// True when somebody beside the cache holds the value: its eviction would free nothing. Runs
   /// under the shard's lock: no code of users.
   bool (*_Nullable is_held)(void *_Nullable context, const lrd_entry *_Nonnull entry);

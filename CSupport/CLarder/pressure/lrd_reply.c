@@ -59,12 +59,12 @@ bool lrd_reply_to_level(lrd_cache *cache, int level) {
   lrd_answer *answer = &cache->answer;
   lrd_lock_acquire(&cache->admin);
   if (level == LRD_NORMAL) lrd_answer_recover(answer, LRD_BY_LEVEL);
-  lrd_action action = answer->response.at[level];
-  bool asks = answer->response.asks;
+  lrd_response response = answer->response;
   lrd_lock_release(&cache->admin);
   if (level == LRD_NORMAL) return false;
   lrd_amount held = present(cache);
-  if (asks) action = cache->hooks.ask(cache->hooks.context, level);
+  lrd_action action = response.at[level];
+  if (response.asks) action = cache->hooks.ask(cache->hooks.context, level, response.asked);
   return act(cache, LRD_BY_LEVEL, action, held);
 }
 
@@ -102,6 +102,10 @@ bool lrd_reply_unhide(lrd_cache *cache) {
 void lrd_reply_set(lrd_cache *cache, const lrd_response *response) {
   lrd_answer *answer = &cache->answer;
   lrd_lock_acquire(&cache->admin);
+  if (response->version < answer->response.version) {
+    lrd_lock_release(&cache->admin);
+    return;
+  }
   bool heeded = answer->response.heeds;
   answer->response = *response;
   lrd_answer_heed(answer, response->heeds);

@@ -19,7 +19,9 @@ bool lrd_reply_step(lrd_cache *cache);
 bool lrd_reply_hide(lrd_cache *cache);
 bool lrd_reply_unhide(lrd_cache *cache);
 
-/// Sets the response. A cache that heeds nothing any more has no caps.
+/// Sets the response, unless a later one is in force already: of two threads that set one, the layer
+/// above may let the first go, and the core hear of it last. A cache that heeds nothing any more has
+/// no caps.
 void lrd_reply_set(lrd_cache *cache, const lrd_response *response);
 lrd_response lrd_reply_get(lrd_cache *cache);
 
