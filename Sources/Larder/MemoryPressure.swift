@@ -101,8 +101,7 @@ public enum MemoryPressure {
   ///
   /// One thread sleeps until the system has news. It does not run while there are none, except
   /// where the system refuses to wake it: then it looks every two seconds while a cache wants to
-  /// know. A source that could not be opened is tried again only after ``stop()``, once the thread has
-  /// closed the others, within a fraction of a second.
+  /// know. A source that could not be opened, or was lost, is tried again when this is called.
   ///
   /// - Complexity: Opens a few files, and starts a thread.
   public static func start() { lrd_pressure_start() }

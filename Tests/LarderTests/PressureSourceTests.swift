@@ -156,6 +156,36 @@ import Testing
       }
     }
 
+    @Test("start() tries again what could not be opened, or was lost")
+    func startAgain() async {
+      await #expect(processExitsWith: .success) {
+        func watched(_ part: String) -> Bool {
+          let sources = MemoryPressure.sources.filter { $0.name.contains(part) }
+          return !sources.isEmpty && sources.allSatisfy { $0.isWatched }
+        }
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        let cache = PressureTests.filled()
+        #expect(!MemoryPressure.sources.contains { $0.isWatched })
+        root.memory(available: 100)
+        root.stalls("proc/pressure/memory", some: "50.00")
+        MemoryPressure.start()
+        #expect(watched("proc/pressure"))
+        #expect(!watched("cgroup"))
+        Self.level(becomes: .warning)
+        waitUntil("the cache answers") { cache.count == 50 }
+        root.set("proc/pressure/memory", nil)
+        waitUntil("the loss is seen") { !watched("proc/pressure") }
+        Self.level(becomes: .normal)
+        root.stalls("proc/pressure/memory", some: "0.00")
+        root.group(used: 990_000)
+        root.stalls("sys/fs/cgroup/a/memory.pressure", some: "0.00")
+        MemoryPressure.start()
+        #expect(watched("proc/pressure") && watched("cgroup/a/memory.pressure"))
+        Self.level(becomes: .critical)
+      }
+    }
+
     @Test("A cache that ignores pressure starts nothing")
     func ignoringStartsNothing() async {
       await #expect(processExitsWith: .success) {

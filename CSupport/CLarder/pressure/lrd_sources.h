@@ -52,6 +52,9 @@ typedef struct lrd_sources {
 void lrd_sources_open(lrd_sources *sources);
 void lrd_sources_close(lrd_sources *sources);
 
+/// Tries once more what could not be opened, or was lost.
+void lrd_sources_retry(lrd_sources *sources);
+
 /// True when something of the source is watched by being read.
 bool lrd_sources_are_read(const lrd_sources *sources);
 

@@ -74,6 +74,14 @@ void lrd_sources_open(lrd_sources *sources) {
 #endif
 }
 
+void lrd_sources_retry(lrd_sources *sources) {
+  lrd_source *source = &sources->source[0];
+#if defined(__APPLE__)
+  if (source->fd < 0) open_system(source);
+#endif
+  (void)source;
+}
+
 void lrd_sources_close(lrd_sources *sources) {
   sources->count = 0;
 }

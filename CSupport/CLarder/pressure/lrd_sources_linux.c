@@ -29,20 +29,31 @@ static const uint64_t warning_average = 500, critical_average = 800;
 /// Parts of the limit that are used, in thousandths. Below `calm` a warning is over.
 static const uint32_t calm = 800, warning_usage = 850, critical_usage = 920, plenty = 750;
 
-static lrd_source *add(lrd_sources *sources, lrd_source_kind kind, const char *folder,
-                       const char *name, int level) {
-  lrd_source *source = &sources->source[sources->count++];
-  *source = (lrd_source){.kind = kind, .level = level, .fd = -1, .other = -1};
-  snprintf(source->name, sizeof source->name, "%s/%s%s", folder, name,
-           level == LRD_CRITICAL ? " (critical)" : "");
-  return source;
+static const char *const file_of[] = {
+    [LRD_STALLS_OF_SYSTEM] = "memory",
+    [LRD_STALLS_OF_GROUP] = "memory.pressure",
+    [LRD_EVENTS_OF_GROUP] = "memory.events",
+    [LRD_USAGE_OF_GROUP] = "memory.usage_in_bytes",
+};
+
+typedef struct folder {
+  char path[LRD_PATH_BYTES + 16];
+} folder;
+
+static folder folder_of(const lrd_sources *sources, lrd_source_kind kind) {
+  folder folder;
+  if (kind == LRD_STALLS_OF_SYSTEM) {
+    snprintf(folder.path, sizeof folder.path, "%s/proc/pressure", sources->root);
+  } else {
+    snprintf(folder.path, sizeof folder.path, "%s", sources->group.path);
+  }
+  return folder;
 }
 
-static void open_stalls(lrd_sources *sources, lrd_source_kind kind, const char *folder,
-                        const char *name, int level) {
-  lrd_source *source = add(sources, kind, folder, name, level);
-  const char *trigger = level == LRD_CRITICAL ? critical_trigger : warning_trigger;
-  char path[LRD_PATH_BYTES + 32];
+static void open_stalls(const lrd_sources *sources, lrd_source *source, const char *folder) {
+  const char *trigger = source->level == LRD_CRITICAL ? critical_trigger : warning_trigger;
+  const char *name = file_of[source->kind];
+  char path[LRD_PATH_BYTES + 48];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   if (!sources->averages_only) {
     source->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -58,22 +69,19 @@ static void open_stalls(lrd_sources *sources, lrd_source_kind kind, const char *
   source->error = source->averaged ? 0 : errno ? errno : EINVAL;
 }
 
-static void open_events(lrd_sources *sources) {
-  const char *folder = sources->group.path;
-  lrd_source *source = add(sources, LRD_EVENTS_OF_GROUP, folder, "memory.events", LRD_WARNING);
-  source->fd = lrd_file_open(folder, "memory.events");
+static void open_events(lrd_source *source, const char *folder) {
+  source->fd = lrd_file_open(folder, file_of[source->kind]);
   if (source->fd < 0) source->error = errno;
 }
 
 /// A threshold of version 1: an event descriptor that the group counts up when usage crosses it.
-static void open_threshold(lrd_sources *sources, int level, uint32_t permille) {
-  const char *folder = sources->group.path;
-  lrd_source *source = add(sources, LRD_USAGE_OF_GROUP, folder, "memory.usage_in_bytes", level);
+static void open_threshold(const lrd_sources *sources, lrd_source *source, const char *folder) {
+  uint32_t permille = source->level == LRD_CRITICAL ? critical_usage : warning_usage;
   uint64_t limit = lrd_group_limit(&sources->group);
-  char path[LRD_PATH_BYTES + 32], order[96];
+  char path[LRD_PATH_BYTES + 48], order[96];
   snprintf(path, sizeof path, "%s/cgroup.event_control", folder);
   source->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  source->other = lrd_file_open(folder, "memory.usage_in_bytes");
+  source->other = lrd_file_open(folder, file_of[source->kind]);
   int control = open(path, O_WRONLY | O_CLOEXEC);
   bool ordered = false;
   if (source->fd >= 0 && source->other >= 0 && control >= 0 && !sources->averages_only) {
@@ -92,26 +100,66 @@ static void open_threshold(lrd_sources *sources, int level, uint32_t permille) {
   if (source->averaged) source->error = 0;
 }
 
-void lrd_sources_open(lrd_sources *sources) {
-  char folder[LRD_PATH_BYTES + 16];
-  sources->count = 0;
-  sources->usage_level = LRD_NORMAL;
-  sources->read_at = 0;
-  errno = 0;
+static void open_source(const lrd_sources *sources, lrd_source *source) {
+  folder folder = folder_of(sources, source->kind);
+  source->error = errno = 0;
+  switch (source->kind) {
+  case LRD_STALLS_OF_SYSTEM:
+  case LRD_STALLS_OF_GROUP:
+    open_stalls(sources, source, folder.path);
+    break;
+  case LRD_EVENTS_OF_GROUP:
+    open_events(source, folder.path);
+    break;
+  case LRD_USAGE_OF_GROUP:
+    open_threshold(sources, source, folder.path);
+    break;
+  case LRD_SOURCE_OF_SYSTEM:
+    break;
+  }
+}
+
+static void add(lrd_sources *sources, lrd_source_kind kind, int level) {
+  lrd_source *source = &sources->source[sources->count++];
+  *source = (lrd_source){.kind = kind, .level = level, .fd = -1, .other = -1};
+  folder folder = folder_of(sources, kind);
+  const char *suffix = level == LRD_CRITICAL ? " (critical)" : "";
+  int length =
+      snprintf(source->name, sizeof source->name, "%s/%s%s", folder.path, file_of[kind], suffix);
+  if (length >= LRD_SOURCE_NAME_BYTES) strcpy(source->name + LRD_SOURCE_NAME_BYTES - 4, "...");
+  open_source(sources, source);
+}
+
+/// Finds the group and adds what it has, unless that is done.
+static void add_group(lrd_sources *sources) {
+  for (int i = 0; i < sources->count; i++)
+    if (sources->source[i].kind != LRD_STALLS_OF_SYSTEM) return;
   lrd_group_find(&sources->group, sources->root);
-  snprintf(folder, sizeof folder, "%s/proc/pressure", sources->root);
-  open_stalls(sources, LRD_STALLS_OF_SYSTEM, folder, "memory", LRD_WARNING);
-  open_stalls(sources, LRD_STALLS_OF_SYSTEM, folder, "memory", LRD_CRITICAL);
   if (!sources->group.path[0]) return;
   bool limited = lrd_group_limit(&sources->group) != LRD_UNKNOWN;
   if (sources->group.version == 2) {
-    open_stalls(sources, LRD_STALLS_OF_GROUP, sources->group.path, "memory.pressure", LRD_WARNING);
-    open_stalls(sources, LRD_STALLS_OF_GROUP, sources->group.path, "memory.pressure", LRD_CRITICAL);
-    if (limited) open_events(sources);
+    add(sources, LRD_STALLS_OF_GROUP, LRD_WARNING);
+    add(sources, LRD_STALLS_OF_GROUP, LRD_CRITICAL);
+    if (limited) add(sources, LRD_EVENTS_OF_GROUP, LRD_WARNING);
   } else if (limited) {
-    open_threshold(sources, LRD_WARNING, warning_usage);
-    open_threshold(sources, LRD_CRITICAL, critical_usage);
+    add(sources, LRD_USAGE_OF_GROUP, LRD_WARNING);
+    add(sources, LRD_USAGE_OF_GROUP, LRD_CRITICAL);
   }
+}
+
+void lrd_sources_open(lrd_sources *sources) {
+  sources->count = 0;
+  sources->usage_level = LRD_NORMAL;
+  sources->read_at = 0;
+  add(sources, LRD_STALLS_OF_SYSTEM, LRD_WARNING);
+  add(sources, LRD_STALLS_OF_SYSTEM, LRD_CRITICAL);
+  add_group(sources);
+}
+
+void lrd_sources_retry(lrd_sources *sources) {
+  for (int i = 0; i < sources->count; i++)
+    if (sources->source[i].error) open_source(sources, &sources->source[i]);
+  add_group(sources);
 }
 
 static void close_source(lrd_source *source) {
@@ -185,9 +233,8 @@ static bool group_is_short(const lrd_sources *sources) {
 static uint64_t average(const lrd_sources *sources, const lrd_source *source) {
   char text[256];
   bool full = source->level == LRD_CRITICAL;
-  bool found = source->kind == LRD_STALLS_OF_SYSTEM
-                   ? lrd_file_read(sources->root, "proc/pressure/memory", text, sizeof text)
-                   : lrd_file_read(sources->group.path, "memory.pressure", text, sizeof text);
+  folder folder = folder_of(sources, source->kind);
+  bool found = lrd_file_read(folder.path, file_of[source->kind], text, sizeof text);
   if (!found) return LRD_UNKNOWN;
   const char *line = strstr(text, full ? "full " : "some ");
   const char *at = line ? strstr(line, "avg10=") : NULL;

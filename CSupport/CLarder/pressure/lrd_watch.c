@@ -161,12 +161,17 @@ void lrd_watch_start(bool told) {
   lrd_side_lock_acquire(&guard);
   bool starts = told || !told_before;
   told_before |= told;
-  // After stop() the thread may not have come to close the sources.
-  bool begins = starts && (!is_open || !wanted);
+  // A cache tries nothing again; start() does.
+  bool begins = told || (starts && !is_open);
   if (starts) wanted = true;
   if (begins) {
     if (bell < 0) open_bell();
-    if (!is_open) lrd_sources_open(&sources);
+    // After stop() the thread may not have come to close the sources.
+    if (is_open) {
+      lrd_sources_retry(&sources);
+    } else {
+      lrd_sources_open(&sources);
+    }
     is_open = true;
     // What is the case already wakes nobody.
     sources.read_at = lrd_clock();
