@@ -15,15 +15,17 @@ void lrdt_pin_expert(lrd_cache *cache, uint32_t number) LRD_UNCHECKED_LOCKS {
   atomic_store_explicit(&advisor->demand, LRD_DEMAND_PRESSING, memory_order_relaxed);
 }
 
-uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses) {
+uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, bool loads) {
   lrd_advisor *advisor = lrd_advisor_create(1);
-  lrd_advisor_propose(advisor, capacity, true);
+  lrd_advisor_propose(advisor, entries, true);
   lrd_advisor_adjust(advisor);
   lrd_lock_acquire(&advisor->lock);
-  LRD_CHECK(advisor->capacity == capacity);
+  LRD_CHECK(advisor->capacity == 256);
+  advisor->misses_heard = 64;
+  advisor->loads_heard = loads ? 64 : 0;
   atomic_store_explicit(&advisor->current, current, memory_order_relaxed);
   for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = misses[i];
-  advisor->events = LRD_EXPERTS * capacity;
+  advisor->events = LRD_EXPERTS * advisor->capacity;
   lrd_lock_release(&advisor->lock);
   lrd_probe probe = {.heard = LRD_HEARD_STORE, .next = LRD_EXPERTS - 1};
   lrd_advisor_advance(advisor, &probe, 1);
@@ -61,6 +63,14 @@ lrd_demand lrdt_hears_demand(uint64_t entries, const lrd_heard *events, size_t c
 
 uint32_t lrdt_current_expert(lrd_cache *cache) {
   return lrd_advisor_current(cache->shared);
+}
+
+uint32_t lrdt_hits_heard(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
+  lrd_advisor *advisor = cache->shared;
+  lrd_lock_acquire(&advisor->lock);
+  uint32_t hits = advisor->hits_heard;
+  lrd_lock_release(&advisor->lock);
+  return hits;
 }
 
 uint64_t lrdt_ghost_buckets(lrd_cache *cache) LRD_UNCHECKED_LOCKS {

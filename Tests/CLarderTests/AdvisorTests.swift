@@ -65,11 +65,11 @@ struct AdvisorTests {
 
   @Test("Changing to another expert costs by distance, and more if the small queue grows")
   func costsOfChange() {
-    let capacity: UInt32 = 256
+    let capacity: UInt64 = 256
     func turns(_ from: UInt32, _ to: UInt32, saving part: Double) -> Bool {
       var misses = [Double](repeating: 10_000, count: Int(LRD_EXPERTS))
       misses[Int(to)] -= part * Double(capacity)
-      let chosen = lrdt_decide(capacity, from, misses)
+      let chosen = lrdt_decide(capacity, from, misses, true)
       #expect(chosen == from || chosen == to)
       return chosen == to
     }
@@ -81,7 +81,25 @@ struct AdvisorTests {
     #expect(!turns(5, 0, saving: 0.10) && turns(5, 0, saving: 0.12))
     // CLOCK is the farthest.
     #expect(!turns(0, 6, saving: 0.49) && turns(0, 6, saving: 0.50))
-    #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS))) == 2)
+    #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS)), true) == 2)
+  }
+
+  @Test("Where nothing is loaded, a change must save more than chance may, but never much")
+  func margin() {
+    func turns(entries: UInt64, misses current: Double, saving saved: Double) -> Bool {
+      var misses = [Double](repeating: current, count: Int(LRD_EXPERTS))
+      misses[5] -= saved
+      return lrdt_decide(entries, 0, misses, false) == 5
+    }
+    // Two roots of the current expert's misses.
+    #expect(!turns(entries: 1_000, misses: 900, saving: 59))
+    #expect(turns(entries: 1_000, misses: 900, saving: 61))
+    // Half of a shadow's capacity is enough.
+    #expect(!turns(entries: 1_000, misses: 1_000_000, saving: 127))
+    #expect(turns(entries: 1_000, misses: 1_000_000, saving: 128))
+    // A small cache is to be quick: 0.15 of the cost, which is a ninth of the capacity.
+    #expect(
+      !turns(entries: 500, misses: 900, saving: 4) && turns(entries: 500, misses: 900, saving: 5))
   }
 
   @Test("Each change doubles the lead, and a long calm halves it")

@@ -15,9 +15,10 @@ const lrd_expert *lrdt_expert(uint32_t number);
 /// that there is demand.
 void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
 
-/// The expert that an advisor turns to. Before, it followed `current`, and each shadow has missed
-/// so often. The shadows hold `capacity` entries, at least 256, as many as the cache.
-uint32_t lrdt_decide(uint32_t capacity, uint32_t current, const double *misses);
+/// The expert that the advisor of a cache of `entries`, 256 to 16,384, turns to: its shadows hold
+/// 256. Before, it followed `current`, and each shadow has missed so often. `loads`: a store has
+/// followed each miss; otherwise none.
+uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, bool loads);
 
 /// A cache that follows expert `current` misses a key that all shadows hold. The misses that expert
 /// `number` is charged with for that.
@@ -31,6 +32,9 @@ uint32_t lrdt_current_expert(lrd_cache *cache);
 
 /// How many buckets of ghosts the cache has, in all shards. No other thread may use the cache.
 uint64_t lrdt_ghost_buckets(lrd_cache *cache);
+
+/// How many hits the advisor of a cache has heard of lately, of up to 256.
+uint32_t lrdt_hits_heard(lrd_cache *cache);
 
 /// How many probes wait in all shards.
 uint64_t lrdt_probes_waiting(lrd_cache *cache);
