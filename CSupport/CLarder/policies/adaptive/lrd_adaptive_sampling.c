@@ -6,6 +6,12 @@
 /// saves is lost. Half as many polls cost a hundredth.
 enum { polled_part = 32 };
 
+/// The most buckets polled in a period. In caches of some hundred entries one would not be enough,
+/// and the advisor would hear of hits only after a quarter of the cache was inserted. On one trace
+/// the shadow of the best expert then misses 11 points more than a cache that follows it; with four
+/// polls, 1 point more.
+enum { polls_most = 4 };
+
 /// The most insertions of a period.
 enum { period_most = 17 };
 
@@ -87,6 +93,13 @@ static uint32_t period_for(const lrd_adaptive *state) {
   return period < 2 ? 2 : (uint32_t)lrd_least(period, period_most);
 }
 
+/// The polls in such a period.
+static uint32_t polls_for(const lrd_adaptive *state, uint32_t period) {
+  uint64_t due = (uint64_t)period * (state->sample_buckets + 1) * polled_part;
+  if (due < 2 * state->capacity) return 1;
+  return (uint32_t)lrd_least(due / (state->capacity + 1), polls_most);
+}
+
 /// Does what is due once in a period, and spreads the shadows to ask over its insertions.
 static void begin_period(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
@@ -99,8 +112,9 @@ static void begin_period(lrd_order *order, lrd_slots slots) {
     lrd_samples_clear(&state->samples);
   }
   if (state->full_for) state->full_for--;
-  if (threshold) poll(order, slots);
-  uint32_t period = period_for(state), due = 1 + (state->probe_count + 1) / 2;
+  uint32_t period = period_for(state);
+  for (uint32_t left = threshold ? polls_for(state, period) : 0; left; left--) poll(order, slots);
+  uint32_t due = 1 + (state->probe_count + 1) / 2;
   uint32_t upkeeps = (due + asked_at_once - 1) / asked_at_once;
   state->upkeeps = (uint32_t)lrd_least(upkeeps, period / 2);
   state->pace = period / state->upkeeps;
@@ -128,11 +142,18 @@ void lrd_adaptive_missed(lrd_order *order, uint64_t hash48) {
 /// Puts the entry in slot `id` in the sample in place of the one in slot `old_id`, whose place it
 /// takes. If it replaces it, that has counted as one of its `hits`, and no poll is to take that for
 /// a lookup.
-static LRD_COLD void replace_sample(lrd_order *order, uint32_t old_id, uint32_t id, uint32_t hits) {
+static LRD_COLD void replace_sample(lrd_order *order, uint32_t old_id, lrd_entry *entry,
+                                    uint32_t id, uint32_t hits) {
   lrd_adaptive *state = order->state;
   lrd_sample sample = lrd_samples_find(&state->samples, old_id);
   if (!sample.bucket) return;
-  uint32_t heard = lrd_credit(lrd_sample_heard(sample) + hits);
+  uint32_t heard = lrd_sample_heard(sample) + hits, bits = lrd_entry_bits(entry);
+  if (heard > LRD_CREDIT_MOST) {
+    // A sample counts no further. The entry counts less instead, so that their difference stays.
+    uint32_t over = heard - LRD_CREDIT_MOST;
+    if (bits > over) lrd_entry_set_bits(entry, (uint8_t)(bits - over));
+    heard = LRD_CREDIT_MOST;
+  }
   lrd_samples_remove(&state->samples, old_id);
   lrd_samples_add(&state->samples, id);
   lrd_sample_set_heard(lrd_samples_find(&state->samples, id), heard);
@@ -142,7 +163,7 @@ uint32_t lrd_adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, 
                               uint32_t id) {
   uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
   if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry)))) {
-    replace_sample(order, old_id, id, 1);
+    replace_sample(order, old_id, entry, id, 1);
     lrd_adaptive_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
   }
   return old_id;
@@ -152,7 +173,7 @@ uint32_t lrd_adaptive_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd
                            uint32_t id) {
   uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
   if (lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry))) {
-    replace_sample(order, old_id, id, 0);
+    replace_sample(order, old_id, entry, id, 0);
   }
   return old_id;
 }

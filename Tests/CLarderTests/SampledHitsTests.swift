@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import Larder
+import LarderTestSupport
+import Testing
+
+/// What the advisor hears of hits. In these caches every key is sampled.
+@Suite("Hits on sampled entries")
+struct SampledHitsTests {
+  private let cache = Cache<Int, Int>(
+    countLimit: 200, policy: .adaptive, shards: 1, options: .repeatable())
+
+  private var heard: UInt32 { cache.withCore { lrdt_hits_heard($0) } }
+
+  @Test("Replacing a value is no lookup", arguments: [1, 4, 10])
+  func replacements(lookups: Int) {
+    for key in 0..<1_000 { cache[key] = key }
+    #expect(heard == 0)
+    for _ in 0..<lookups { #expect(cache[999] == 999) }
+    for key in 1_000..<1_200 {
+      cache[key] = key
+      cache[999] = 999
+    }
+    // What counts for an entry is three hits. More are heard if a poll comes in between.
+    let before = heard
+    #expect((1...lookups).contains(Int(before)))
+    for key in 1_200..<4_000 {
+      cache[key] = key
+      cache[999] = 999
+    }
+    #expect(cache[999] == 999)
+    #expect(heard == before)
+    cache.checkInvariants()
+  }
+
+  @Test("A lookup after a replacement is heard")
+  func lookupsAfterReplacements() {
+    for key in 0..<1_000 { cache[key] = key }
+    for round in 1...20 {
+      for _ in 0..<10 { cache[999] = 999 }
+      #expect(cache[999] == 999)
+      for key in 0..<150 { cache[1_000 * round + key] = key }
+      #expect(heard == round)
+    }
+  }
+
+  @Test("In a small cache hits are heard before a quarter of it is inserted")
+  func smallCache() {
+    for key in 0..<1_000 { cache[key] = key }
+    // It has hits enough to stay.
+    for round in 0..<50 {
+      cache[999] = 999
+      for key in 0..<20 { cache[1_000 * (round + 1) + key] = key }
+    }
+    for round in 100..<140 {
+      cache[999] = 999
+      let before = heard
+      #expect(cache[999] == 999)
+      var insertions = 0
+      while heard == before && insertions < 200 {
+        cache[1_000 * round + insertions] = 0
+        insertions += 1
+      }
+      #expect(insertions <= 50)
+    }
+  }
+}
