@@ -10,12 +10,18 @@ const lrd_expert *lrdt_expert(uint32_t number) {
 void lrdt_pin_expert(lrd_cache *cache, uint32_t number) LRD_UNCHECKED_LOCKS {
   lrd_advisor *advisor = cache->shared;
   lrd_lock_acquire(&advisor->lock);
-  atomic_store_explicit(&advisor->current, number, memory_order_relaxed);
   atomic_store_explicit(&advisor->loading, true, memory_order_relaxed);
-  atomic_store_explicit(&advisor->demand, LRD_DEMAND_PRESSING, memory_order_relaxed);
+  lrdt_turn_to_expert(cache, number, LRD_DEMAND_PRESSING);
 }
 
-uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, bool loads) {
+void lrdt_turn_to_expert(lrd_cache *cache, uint32_t number, lrd_demand demand) {
+  lrd_advisor *advisor = cache->shared;
+  atomic_store_explicit(&advisor->current, number, memory_order_relaxed);
+  atomic_store_explicit(&advisor->demand, (uint8_t)demand, memory_order_relaxed);
+}
+
+uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, bool loads,
+                     uint32_t hits) {
   lrd_advisor *advisor = lrd_advisor_create(1);
   lrd_advisor_propose(advisor, entries, true);
   lrd_advisor_adjust(advisor);
@@ -23,6 +29,7 @@ uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, b
   LRD_CHECK(advisor->capacity == 256);
   advisor->misses_heard = 64;
   advisor->loads_heard = loads ? 64 : 0;
+  advisor->hits_heard = hits;
   atomic_store_explicit(&advisor->current, current, memory_order_relaxed);
   for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = misses[i];
   advisor->events = LRD_EXPERTS * advisor->capacity;

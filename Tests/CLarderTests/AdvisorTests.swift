@@ -63,13 +63,35 @@ struct AdvisorTests {
     }
   }
 
+  @Test("A full cache settles where demand presses, and a small one where it fills")
+  func settling() {
+    /// Which of the keys stay that filled the cache, under a small queue of 10 % that does not fill,
+    /// once as many others were stored under one of 1 %.
+    func kept(_ limit: Int, _ demand: lrd_demand) -> Int {
+      let cache = Cache<Int, Int>(
+        countLimit: limit, policy: .adaptive, shards: 1, options: .repeatable())
+      for key in 0..<limit { cache[-1 - key] = 0 }
+      cache.withCore { lrdt_pin_expert($0, UInt32(LRD_EXPERT_FIRST)) }
+      cache.withCore { lrdt_turn_to_expert($0, UInt32(LRD_EXPERT_FIRST), LRD_DEMAND_NONE) }
+      for key in 0..<2 * limit { cache[key] = key }
+      cache.withCore { lrdt_turn_to_expert($0, 0, demand) }
+      for key in 2 * limit..<3 * limit { cache[key] = key }
+      return (limit..<2 * limit).count { cache.contains($0) }
+    }
+    #expect(kept(1_000, LRD_DEMAND_PRESSING) > 600)
+    #expect(kept(1_000, LRD_DEMAND_SOME) < 100)
+    #expect(kept(1_000, LRD_DEMAND_NONE) < 100)
+    #expect(kept(300, LRD_DEMAND_SOME) > 180)
+    #expect(kept(300, LRD_DEMAND_NONE) < 30)
+  }
+
   @Test("Changing to another expert costs by distance, and more if the small queue grows")
   func costsOfChange() {
     let capacity: UInt64 = 256
     func turns(_ from: UInt32, _ to: UInt32, saving part: Double) -> Bool {
       var misses = [Double](repeating: 10_000, count: Int(LRD_EXPERTS))
       misses[Int(to)] -= part * Double(capacity)
-      let chosen = lrdt_decide(capacity, from, misses, true)
+      let chosen = lrdt_decide(capacity, from, misses, true, 64)
       #expect(chosen == from || chosen == to)
       return chosen == to
     }
@@ -81,15 +103,17 @@ struct AdvisorTests {
     #expect(!turns(5, 0, saving: 0.10) && turns(5, 0, saving: 0.12))
     // CLOCK is the farthest.
     #expect(!turns(0, 6, saving: 0.49) && turns(0, 6, saving: 0.50))
-    #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS)), true) == 2)
+    #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS)), true, 64) == 2)
   }
 
   @Test("Where nothing is loaded, a change must save more than chance may, but never much")
   func margin() {
-    func turns(entries: UInt64, misses current: Double, saving saved: Double) -> Bool {
+    func turns(
+      entries: UInt64, misses current: Double, saving saved: Double, hits: UInt32 = 64
+    ) -> Bool {
       var misses = [Double](repeating: current, count: Int(LRD_EXPERTS))
       misses[5] -= saved
-      return lrdt_decide(entries, 0, misses, false) == 5
+      return lrdt_decide(entries, 0, misses, false, hits) == 5
     }
     // Two roots of the current expert's misses.
     #expect(!turns(entries: 1_000, misses: 900, saving: 59))
@@ -97,9 +121,13 @@ struct AdvisorTests {
     // Half of a shadow's capacity is enough.
     #expect(!turns(entries: 1_000, misses: 1_000_000, saving: 127))
     #expect(turns(entries: 1_000, misses: 1_000_000, saving: 128))
-    // A small cache is to be quick: 0.15 of the cost, which is a ninth of the capacity.
-    #expect(
-      !turns(entries: 500, misses: 900, saving: 4) && turns(entries: 500, misses: 900, saving: 5))
+    // Nothing is found any more: 0.15 of the cost, which is a ninth of the capacity.
+    #expect(!turns(entries: 1_000, misses: 2_100, saving: 5, hits: 3))
+    #expect(turns(entries: 1_000, misses: 2_100, saving: 5, hits: 2))
+    #expect(!turns(entries: 1_000, misses: 2_000, saving: 5, hits: 0))
+    // A small cache is to be quick.
+    #expect(!turns(entries: 500, misses: 900, saving: 4))
+    #expect(turns(entries: 500, misses: 900, saving: 5))
   }
 
   @Test("Each change doubles the lead, and a long calm halves it")

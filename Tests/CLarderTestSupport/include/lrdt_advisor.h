@@ -15,10 +15,14 @@ const lrd_expert *lrdt_expert(uint32_t number);
 /// that there is demand.
 void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
 
+/// Makes such a cache follow another expert under another demand.
+void lrdt_turn_to_expert(lrd_cache *cache, uint32_t number, lrd_demand demand);
+
 /// The expert that the advisor of a cache of `entries`, 256 to 16,384, turns to: its shadows hold
 /// 256. Before, it followed `current`, and each shadow has missed so often. `loads`: a store has
-/// followed each miss; otherwise none.
-uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, bool loads);
+/// followed each of the latest 64 misses; otherwise none. Beside them there were `hits`.
+uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, bool loads,
+                     uint32_t hits);
 
 /// A cache that follows expert `current` misses a key that all shadows hold. The misses that expert
 /// `number` is charged with for that.

@@ -13,6 +13,17 @@ static uint64_t half(uint64_t bound) {
   return bound == LRD_UNBOUNDED ? bound : bound / 2;
 }
 
+/// True when a small queue that is too large for this expert gives to the main queue. Like filling
+/// that protects entries which nobody has read, but in a cache that is full, and the main queue
+/// empties slowly: demand must press. Where it never does, in a small cache, what the expert fills
+/// under is enough.
+static bool may_settle(const lrd_order *order, const lrd_expert *expert) {
+  lrd_advisor *advisor = order->shared;
+  lrd_demand demand = lrd_advisor_hears_demand(advisor);
+  bool presses = demand == LRD_DEMAND_PRESSING || lrd_advisor_is_small(advisor);
+  return presses && demand >= expert->fills;
+}
+
 /// Computes the targets for another expert, or for other limits.
 static void turn_to(lrd_order *order, uint32_t number) {
   lrd_adaptive *state = order->state;
@@ -25,7 +36,7 @@ static void turn_to(lrd_order *order, uint32_t number) {
   bool asked = lrd_advisor_threshold(order->shared) || lrd_advisor_waits(order->shared);
   state->plain = !bounded && !small && !asked && !state->threshold && !state->probe_count &&
                  !state->ghosts.buckets;
-  state->settles = lrd_advisor_hears_demand(order->shared) >= expert->fills;
+  state->settles = may_settle(order, expert);
   state->small = (lrd_amount){small_part(expert, share.count), small_part(expert, share.cost)};
   state->young = (lrd_amount){half(state->small.count), half(state->small.cost)};
 }

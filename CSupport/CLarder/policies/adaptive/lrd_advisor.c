@@ -31,6 +31,8 @@ static const double unloaded = 0.15;
 /// What a change must have saved there, in roots of the current expert's misses. Half of a shadow's
 /// capacity is always enough.
 static const double margin = 2;
+/// Less than one hit in so many misses is nothing. A long time, in capacities of misses.
+enum { least_found = 24, long_time = 8 };
 /// The misses after which all that was heard forgets half, and the most hits or stores counted.
 enum { misses_remembered = 64, heard_most = 4 * misses_remembered };
 /// Shadows smaller than this decide as seldom as if they were this large, and by as many misses.
@@ -82,16 +84,15 @@ static uint32_t reference_capacity(const lrd_advisor *advisor) {
   return advisor->capacity > least_reference ? advisor->capacity : least_reference;
 }
 
-static bool is_small(lrd_advisor *advisor) {
-  return LRD_LOAD(&advisor->built) < LRD_EXPERT_SMALL;
-}
-
 /// True when an expert may have saved so many misses by chance. `loads`: see loaded_part().
 static bool is_chance(lrd_advisor *advisor, double saved, double loads) {
-  if (is_small(advisor)) return false;
-  double roots = margin * (1 - loads);
-  double misses = advisor->misses[lrd_advisor_current(advisor)];
-  return saved < advisor->capacity / 2.0 && saved * saved < roots * roots * misses;
+  if (lrd_advisor_is_small(advisor) || saved >= advisor->capacity / 2.0) return false;
+  double roots = margin * (1 - loads), misses = advisor->misses[lrd_advisor_current(advisor)];
+  // After a long time the roots are many. Where nothing is found any more, the workload has become
+  // another one.
+  bool turned = advisor->misses_heard > least_found * advisor->hits_heard;
+  if (turned && misses > long_time * advisor->capacity) return false;
+  return saved * saved < roots * roots * misses;
 }
 
 static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
@@ -106,8 +107,9 @@ static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
     }
   }
   LRD_STORE(&advisor->current, best);
-  double lead = lrd_lead_decided(&advisor->lead, best != current, loads >= 0.5, is_small(advisor),
-                                 advisor->capacity, reference_capacity(advisor));
+  double lead =
+      lrd_lead_decided(&advisor->lead, best != current, loads >= 0.5, lrd_advisor_is_small(advisor),
+                       advisor->capacity, reference_capacity(advisor));
   double highest = advisor->misses[best] + lead;
   for (uint32_t i = 0; i < LRD_EXPERTS; i++) {
     if (advisor->misses[i] > highest) advisor->misses[i] = highest;
@@ -135,7 +137,7 @@ static lrd_demand demand_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock
   uint32_t unasked = advisor->unasked_heard;
   if (misses <= unasked && misses <= hits) return LRD_DEMAND_NONE;
   bool presses = 2 * advisor->loads_heard >= unasked || misses > 4 * hits;
-  return presses && !is_small(advisor) ? LRD_DEMAND_PRESSING : LRD_DEMAND_SOME;
+  return presses && !lrd_advisor_is_small(advisor) ? LRD_DEMAND_PRESSING : LRD_DEMAND_SOME;
 }
 
 /// Completes what only the advisor knows of a probe, before any shadow is asked.

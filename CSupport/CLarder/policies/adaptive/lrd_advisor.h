@@ -176,6 +176,11 @@ static inline lrd_demand lrd_advisor_hears_demand(lrd_advisor *advisor) {
   return (lrd_demand)LRD_LOAD(&advisor->demand);
 }
 
+/// True when its shadows are those of a small cache.
+static inline bool lrd_advisor_is_small(lrd_advisor *advisor) {
+  return LRD_LOAD(&advisor->built) < LRD_EXPERT_SMALL;
+}
+
 /// A key is sampled when the upper 32 bits of its hash are below this.
 static inline uint32_t lrd_advisor_threshold(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->threshold);
