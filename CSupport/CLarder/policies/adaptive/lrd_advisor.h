@@ -16,8 +16,10 @@
  * fetched again: a tenth of all, and more with the distance that the small queue's size moves, by a
  * third faster where the small queue grows. The fewer misses are followed by a store, the less of
  * that cost counts, down to 0.15 of it: there the entries lost do not come back, but neither do
- * those that a better expert would have kept. A miss of the real cache that no shadow had counts as
- * a miss of all. A cache in a bad state thus reaches a decision even when all shadows are well.
+ * those that a better expert would have kept. So little that chance could change the expert: there
+ * it must also have saved two roots of the current expert's misses, or half a capacity. A miss of
+ * the real cache that no shadow had counts as a miss of all. A cache in a bad state thus reaches a
+ * decision even when all shadows are well.
  *
  * THE CACHE ITSELF may do worse than the shadow of the current expert, which has followed that
  * expert from the start: a main queue full of what nobody asks for any more empties slowly under an
