@@ -101,7 +101,8 @@ public enum MemoryPressure {
   ///
   /// One thread sleeps until the system has news. It does not run while there are none, except
   /// where the system refuses to wake it: then it looks every two seconds while a cache wants to
-  /// know. A source that could not be opened, or was lost, is tried again when this is called.
+  /// know. A source that could not be opened, or was lost, is tried again when this is called. If
+  /// none of the control group's is watched, the group is looked for again.
   ///
   /// - Complexity: Opens a few files, and starts a thread.
   public static func start() { lrd_pressure_start() }

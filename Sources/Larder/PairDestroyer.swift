@@ -7,7 +7,7 @@ import Synchronization
 /// is closed. Shows the entries that leave there. The core holds one reference to it until the
 /// cache's memory is freed.
 @usableFromInline class PairDestroyer {
-  /// The cache's answer to memory pressure, and how many were set before.
+  /// The cache's answer to memory pressure, and how many have been set.
   let response = Guarded((current: PressureResponse.ignore, version: UInt64(0)))
 
   func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ batch: inout UnsafeMutableRawPointer?) {

@@ -65,7 +65,7 @@ struct AdvisorTests {
 
   @Test("A full cache settles where demand presses, and a small one where it fills")
   func settling() {
-    /// Which of the keys stay that filled the cache, under a small queue of 10 % that does not fill,
+    /// How many of the keys stay that were stored last without demand, under a small queue of 10 %,
     /// once as many others were stored under one of 1 %.
     func kept(_ limit: Int, _ demand: lrd_demand) -> Int {
       let cache = Cache<Int, Int>(

@@ -183,6 +183,18 @@ import Testing
         MemoryPressure.start()
         #expect(watched("proc/pressure") && watched("cgroup/a/memory.pressure"))
         Self.level(becomes: .critical)
+        // The process moves to another group.
+        for file in ["memory.max", "memory.high", "memory.current", "memory.pressure"] {
+          root.set("sys/fs/cgroup/a/" + file, nil)
+        }
+        waitUntil("the loss is seen") { !watched("cgroup/a/memory.pressure") }
+        root.set("proc/self/cgroup", "0::/c\n")
+        root.set("sys/fs/cgroup/c/memory.max", "1000000\n")
+        root.set("sys/fs/cgroup/c/memory.current", "500000\n")
+        root.stalls("sys/fs/cgroup/c/memory.pressure", some: "0.00")
+        MemoryPressure.start()
+        #expect(watched("cgroup/c/memory.pressure") && !watched("cgroup/a"))
+        Self.level(becomes: .normal)
       }
     }
 

@@ -45,8 +45,8 @@ typedef struct lrd_response {
   bool asks;  // at warning and critical the layer above is asked each time: hooks.ask
   lrd_action at[LRD_ACTIONS];
   uint64_t least;   // entries that are never given up
-  uint64_t version; // one that is less than that of the response in force comes too late
-  uintptr_t asked;  // for hooks.ask: whom
+  uint64_t version; // a response of a lower one than that in force is dropped
+  uintptr_t asked;  // passed to hooks.ask
 } lrd_response;
 
 typedef struct lrd_cause {
@@ -88,8 +88,8 @@ void lrd_answer_open(lrd_answer *answer, uint64_t count_limit, uint64_t cost_lim
 /// The limits in force, 0 for none.
 lrd_amount lrd_answer_limits(const lrd_answer *answer);
 
-/// Plans an answer for a cache that holds `present` now, and held `held` before it was asked for the
-/// action. The new caps are not in force before lrd_answer_cap().
+/// Plans an answer for a cache that holds `present` now, and held `held` before it was asked for
+/// the action. The new caps are not in force before lrd_answer_cap().
 lrd_relief lrd_answer_plan(lrd_answer *answer, int cause, lrd_action action, lrd_amount held,
                            lrd_amount present);
 

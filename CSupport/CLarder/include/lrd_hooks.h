@@ -25,7 +25,7 @@ typedef struct lrd_hooks {
 
   /* For evictions by pressure. NULL: not needed. */
 
-  /// The response of a cache that `asks`, by `asked` of its lrd_response. No lock is held, and the
+  /// What a cache that `asks` does. `asked`: that of its lrd_response. No lock is held, and the
   /// call may take long.
   lrd_action (*_Nullable ask)(void *_Nullable context, int level, uintptr_t asked);
   /// True when somebody beside the cache holds the value: its eviction would free nothing. Runs

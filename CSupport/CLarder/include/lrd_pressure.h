@@ -46,12 +46,13 @@ void lrd_pressure_enter_background(void);
 /// It is back: the limits are what they were.
 void lrd_pressure_enter_foreground(void);
 
-/// Sets a cache's response, and answers to the current level, and to the app's background if the
-/// program is there, as a report does. The first that heeds starts the watcher.
+/// Sets a cache's response, unless one of a higher version is in force, and answers to the current
+/// level, and to the app's background if the program is there, as a report does. The first that
+/// heeds starts the watcher.
 void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response);
 
 /// Listens to the system, or does no more. Until one of them is called, the first cache that heeds
-/// starts it.
+/// starts it. A source that could not be opened, or was lost, is tried again by a start.
 void lrd_pressure_start(void);
 void lrd_pressure_stop(void);
 

@@ -146,8 +146,7 @@ uint64_t lrd_pressure_tick(uint64_t now) {
 }
 
 void lrd_cache_set_response(lrd_cache *cache, const lrd_response *response) {
-  lrd_reply_set(cache, response);
-  if (!response->heeds) return;
+  if (!lrd_reply_set(cache, response) || !response->heeds) return;
   prepare();
   lrd_watch_start(false);
   bool evicted = false;

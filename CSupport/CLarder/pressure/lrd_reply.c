@@ -99,12 +99,12 @@ bool lrd_reply_unhide(lrd_cache *cache) {
   return false;
 }
 
-void lrd_reply_set(lrd_cache *cache, const lrd_response *response) {
+bool lrd_reply_set(lrd_cache *cache, const lrd_response *response) {
   lrd_answer *answer = &cache->answer;
   lrd_lock_acquire(&cache->admin);
   if (response->version < answer->response.version) {
     lrd_lock_release(&cache->admin);
-    return;
+    return false;
   }
   bool heeded = answer->response.heeds;
   answer->response = *response;
@@ -118,6 +118,7 @@ void lrd_reply_set(lrd_cache *cache, const lrd_response *response) {
   }
   lrd_lock_release(&cache->admin);
   lrd_cache_enforce(cache);
+  return true;
 }
 
 lrd_response lrd_reply_get(lrd_cache *cache) {

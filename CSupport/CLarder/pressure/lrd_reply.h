@@ -19,10 +19,10 @@ bool lrd_reply_step(lrd_cache *cache);
 bool lrd_reply_hide(lrd_cache *cache);
 bool lrd_reply_unhide(lrd_cache *cache);
 
-/// Sets the response, unless a later one is in force already: of two threads that set one, the layer
-/// above may let the first go, and the core hear of it last. A cache that heeds nothing any more has
-/// no caps.
-void lrd_reply_set(lrd_cache *cache, const lrd_response *response);
+/// Sets the response. A cache that heeds nothing any more has no caps. False, and nothing else, if
+/// a later version is in force: of two threads that set one, the layer above may let the first go,
+/// and the core hear of it last.
+bool lrd_reply_set(lrd_cache *cache, const lrd_response *response);
 lrd_response lrd_reply_get(lrd_cache *cache);
 
 #pragma clang assume_nonnull end

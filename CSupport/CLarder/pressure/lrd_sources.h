@@ -52,7 +52,8 @@ typedef struct lrd_sources {
 void lrd_sources_open(lrd_sources *sources);
 void lrd_sources_close(lrd_sources *sources);
 
-/// Tries once more what could not be opened, or was lost.
+/// Tries once more what could not be opened, or was lost. Finds the group again if none of its
+/// sources is watched.
 void lrd_sources_retry(lrd_sources *sources);
 
 /// True when something of the source is watched by being read.

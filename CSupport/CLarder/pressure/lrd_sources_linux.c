@@ -71,7 +71,7 @@ static void open_stalls(const lrd_sources *sources, lrd_source *source, const ch
 
 static void open_events(lrd_source *source, const char *folder) {
   source->fd = lrd_file_open(folder, file_of[source->kind]);
-  if (source->fd < 0) source->error = errno;
+  if (source->fd < 0) source->error = errno ? errno : ENAMETOOLONG;
 }
 
 /// A threshold of version 1: an event descriptor that the group counts up when usage crosses it.
@@ -130,10 +130,11 @@ static void add(lrd_sources *sources, lrd_source_kind kind, int level) {
   open_source(sources, source);
 }
 
-/// Finds the group and adds what it has, unless that is done.
+/// The system's sources are the first two, and the group's follow.
+enum { sources_of_system = 2 };
+
+/// Finds the group and adds what it has.
 static void add_group(lrd_sources *sources) {
-  for (int i = 0; i < sources->count; i++)
-    if (sources->source[i].kind != LRD_STALLS_OF_SYSTEM) return;
   lrd_group_find(&sources->group, sources->root);
   if (!sources->group.path[0]) return;
   bool limited = lrd_group_limit(&sources->group) != LRD_UNKNOWN;
@@ -159,6 +160,11 @@ void lrd_sources_open(lrd_sources *sources) {
 void lrd_sources_retry(lrd_sources *sources) {
   for (int i = 0; i < sources->count; i++)
     if (sources->source[i].error) open_source(sources, &sources->source[i]);
+  for (int i = sources_of_system; i < sources->count; i++)
+    if (!sources->source[i].error) return;
+  // None of the group's is watched, so none has a descriptor that somebody sleeps on. The process
+  // may be in another group now.
+  sources->count = sources_of_system;
   add_group(sources);
 }
 

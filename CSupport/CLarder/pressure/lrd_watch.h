@@ -31,7 +31,7 @@
 void lrd_watch_serve(uint64_t (*tick)(uint64_t now), void (*sense)(int level), bool (*heeds)(void));
 
 /// Opens the sources and starts the thread, unless that was done. `told`: even after
-/// lrd_watch_stop().
+/// lrd_watch_stop(), and tries again what could not be opened or was lost.
 void lrd_watch_start(bool told);
 
 /// Has the thread close the sources. It stays, for what caches wait for.

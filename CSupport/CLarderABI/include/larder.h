@@ -471,9 +471,10 @@ LARDER_API larder_status larder_reclaim(larder_cache *cache);
 
 /* What a cache does when memory runs short. The fractions are of what it held when that began:
  * entries, or their cost if that is limited, rounded up. Values in hand go last, unless the
- * policy goes by cost, and before them the hottest by the policy's order. While memory is short, the limits are lowered to the same
- * fractions, but not below a sixteenth. Afterwards they come back step by step. Repeated reports do
- * not add up. Where cost is limited, values of cost 0 may stay even with a fraction of 0. */
+ * policy goes by cost, and before them the hottest by the policy's order. While memory is short,
+ * the limits are lowered to the same fractions, but not below a sixteenth. Afterwards they come
+ * back step by step. Repeated reports do not add up. Where cost is limited, values of cost 0 may
+ * stay even with a fraction of 0. */
 typedef struct larder_pressure_response {
   uint64_t size;          /* sizeof(larder_pressure_response) */
   uint64_t minimum_count; /* never keeps fewer entries than that */
@@ -504,7 +505,8 @@ LARDER_API larder_status larder_report_pressure(int32_t level);
 LARDER_API larder_status larder_get_pressure(int32_t *level);
 
 /* Begins to listen to the system, or stops if `listens` is 0. From then on only this function
- * begins or stops it, and no response does. Returns LARDER_OK. */
+ * begins or stops it, and no response does. What could not be watched, or was lost, is tried again
+ * at each beginning. Returns LARDER_OK. */
 LARDER_API larder_status larder_listen(int32_t listens);
 
 /* Says that the program went to the background, or came back if `entered` is 0. Returns

@@ -13,10 +13,10 @@ static uint64_t half(uint64_t bound) {
   return bound == LRD_UNBOUNDED ? bound : bound / 2;
 }
 
-/// True when a small queue that is too large for this expert gives to the main queue. Like filling
-/// that protects entries which nobody has read, but in a cache that is full, and the main queue
-/// empties slowly: demand must press. Where it never does, in a small cache, what the expert fills
-/// under is enough.
+/// True when a small queue that is too large for this expert gives to the main queue. That protects
+/// entries which nobody has read, as filling does. But the cache is full, and its main queue
+/// empties slowly. So demand must press. In a small cache it never does; there the demand that the
+/// expert fills under is enough.
 static bool may_settle(const lrd_order *order, const lrd_expert *expert) {
   lrd_advisor *advisor = order->shared;
   lrd_demand demand = lrd_advisor_hears_demand(advisor);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_adaptive_sampling.h"
 
-/// All samples are polled while this part of the cache is inserted. Without polls the advisor hears
+/// All samples are polled while this part of the cache is inserted, or an eighth of a small cache.
+/// Without polls the advisor hears
 /// of most hits from scans alone, and too late of what favours recency: a tenth of what the policy
 /// saves is lost. Half as many polls cost a hundredth.
 enum { polled_part = 32 };
@@ -86,7 +87,7 @@ static void poll(lrd_order *order, lrd_slots slots) {
   }
 }
 
-/// The insertions from one poll to the next, so that all samples are polled in time; at least 2.
+/// The insertions of a period, at least 2. If they are enough for it, one poll in each is in time.
 static uint32_t period_for(const lrd_adaptive *state) {
   if (!state->planned) return 2;
   uint64_t period = 1 + state->capacity / polled_part / (state->sample_buckets + 1);

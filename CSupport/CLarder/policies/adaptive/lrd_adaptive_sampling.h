@@ -12,8 +12,8 @@
  *
  * UPKEEP. Every so many insertions, which `rest` counts down, a shard does what it owes the
  * advisor: it takes waiting probes through two shadows (lrd_advisor.h). Once in a period of 2 to 17
- * insertions it also polls a bucket of samples, follows the advisor's choice, and plans its memory.
- * In between an insertion only notes its own key, if that is sampled.
+ * insertions it also polls one to four buckets of samples, follows the advisor's choice, and plans
+ * its memory. In between an insertion only notes its own key, if that is sampled.
  *
  * Guard: the shard's lock. */
 #pragma once

@@ -31,8 +31,10 @@ static const double unloaded = 0.15;
 /// What a change must have saved there, in roots of the current expert's misses. Half of a shadow's
 /// capacity is always enough.
 static const double margin = 2;
-/// Less than one hit in so many misses is nothing. A long time, in capacities of misses.
-enum { least_found = 24, long_time = 8 };
+/// With more misses than this for each hit, next to nothing is found.
+enum { misses_for_a_hit = 24 };
+/// A long time, in capacities of misses.
+enum { long_time = 8 };
 /// The misses after which all that was heard forgets half, and the most hits or stores counted.
 enum { misses_remembered = 64, heard_most = 4 * misses_remembered };
 /// Shadows smaller than this decide as seldom as if they were this large, and by as many misses.
@@ -90,7 +92,7 @@ static bool is_chance(lrd_advisor *advisor, double saved, double loads) {
   double roots = margin * (1 - loads), misses = advisor->misses[lrd_advisor_current(advisor)];
   // After a long time the roots are many. Where nothing is found any more, the workload has become
   // another one.
-  bool turned = advisor->misses_heard > least_found * advisor->hits_heard;
+  bool turned = advisor->misses_heard > misses_for_a_hit * advisor->hits_heard;
   if (turned && misses > long_time * advisor->capacity) return false;
   return saved * saved < roots * roots * misses;
 }

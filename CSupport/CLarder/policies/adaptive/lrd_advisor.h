@@ -16,10 +16,12 @@
  * fetched again: a tenth of all, and more with the distance that the small queue's size moves, by a
  * third faster where the small queue grows. The fewer misses are followed by a store, the less of
  * that cost counts, down to 0.15 of it: there the entries lost do not come back, but neither do
- * those that a better expert would have kept. So little that chance could change the expert: there
- * it must also have saved two roots of the current expert's misses, or half a capacity. A miss of
- * the real cache that no shadow had counts as a miss of all. A cache in a bad state thus reaches a
- * decision even when all shadows are well.
+ * those that a better expert would have kept. Chance alone could then change the expert. So the
+ * other must also have saved up to two roots of what the current expert's shadow has missed since
+ * it was made, the more the fewer misses are followed by a store. Half a capacity is always enough.
+ * Small caches need none of this, nor does a cache that after eight capacities of misses finds next
+ * to nothing. A miss of the real cache that no shadow had counts as a miss of all. A cache in a bad
+ * state thus reaches a decision even when all shadows are well.
  *
  * THE CACHE ITSELF may do worse than the shadow of the current expert, which has followed that
  * expert from the start: a main queue full of what nobody asks for any more empties slowly under an
@@ -42,10 +44,10 @@
  *
  * THE BOUND. No count may exceed that of the current expert by more than a lead (lrd_lead.h), which
  * is a shadow's capacity at most. Whatever the current expert was worth before, another is followed
- * once it has missed less by that lead and the cost of the change, at most half a capacity more. (A
- * cumulative sum test: Page, "Continuous Inspection Schemes", Biometrika 1954.) The cache then
- * needs time to become what the new expert would have made it. An adversary who knows the sample
- * can mislead the advisor.
+ * once it has missed less by that lead and the cost of the change, or the margin if that is more:
+ * at most half a capacity more. (A cumulative sum test: Page, "Continuous Inspection Schemes",
+ * Biometrika 1954.) The cache then needs time to become what the new expert would have made it. An
+ * adversary who knows the sample can mislead the advisor.
  *
  * LeCaR (Vietri et al., HotStorage 2018) and Cacheus (FAST 2021) choose among experts by what each
  * would have missed. There two experts share one cache and learn from its ghosts. Here each expert
@@ -178,7 +180,7 @@ static inline lrd_demand lrd_advisor_hears_demand(lrd_advisor *advisor) {
   return (lrd_demand)LRD_LOAD(&advisor->demand);
 }
 
-/// True when its shadows are those of a small cache.
+/// True when its shadows are those of a small cache, or not made yet.
 static inline bool lrd_advisor_is_small(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->built) < LRD_EXPERT_SMALL;
 }

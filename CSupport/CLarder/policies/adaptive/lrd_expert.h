@@ -32,11 +32,12 @@
  *           Once it is full, evictions move there the oldest entries of a small queue that was
  *           larger under another expert. Loops and scans need this: whatever stays is then hit.
  *           But it protects entries that nobody has read. So there must be this much demand for it
- *           (lrd_advisor.h), and pressing demand in a full cache that is not small. A full cache that nobody reads is then one first-in-first-out queue,
- *           and its newest entries are there. The expert to begin with fills under pressing demand:
- *           otherwise a loop is half over before another expert has learned of it. In a cache of
- *           3 to 511 entries it never fills: up to 63 by its own rule, and above because demand
- *           never presses there (LRD_EXPERT_SMALL).
+ *           (lrd_advisor.h). In a full cache that is not small, demand must press as well. A full
+ *           cache that nobody reads is then one first-in-first-out queue, and its newest entries
+ *           are there. The expert to begin with fills under pressing demand: otherwise a loop is
+ *           half over before another expert has learned of it. In a cache of 3 to 511 entries it
+ *           never fills: up to 63 by its own rule, and above because demand never presses there
+ *           (LRD_EXPERT_SMALL).
  *
  * THE FIRST EXPERT is followed until there is evidence for another, and again after removeAll(). It
  * keeps what was hit apart from what was not, and goes by age where it does not fill. In a tiny

@@ -9,8 +9,8 @@
  *   lead   1/3 ──change─▶ 2/3 ──change─▶ 1 ──calm─▶ 1/2 ──calm─▶ 1/3     of a capacity
  *
  * Where few misses are followed by a store the lead is whole at once. There a change costs little
- * (lrd_advisor.c), and entries that it gave up do not come back: nothing but the lead keeps the
- * advisor from taking it back.
+ * (lrd_advisor.c), and entries that it gave up do not come back: only the lead and the margin
+ * (lrd_advisor.c) keep the advisor from taking it back.
  *
  * With a lead that is always whole, the policy saves 0.1 less over the traces of lrd_advisor.c, and
  * one cell of a trace of phases misses 1.5 points more: an expert stays there that was best in a

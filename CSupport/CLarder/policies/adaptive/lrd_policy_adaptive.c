@@ -6,7 +6,8 @@
  *   history   [ ghosts | sampled entries ]
  *
  * AN EVICTION
- *   1. Settles, after a change to an expert that fills: moves up to LRD_AGEING_MOST of the oldest
+ *   1. Settles, after a change to an expert that fills under pressing demand, or in a small cache
+ *      under the demand that it fills under: moves up to LRD_AGEING_MOST of the oldest
  *      entries of a small queue that is too large to the main queue.
  *   2. Looks at the coldest entry of the small queue if that has its share or the main queue is
  *      empty, otherwise at the coldest of the main queue.

@@ -6,8 +6,9 @@
  * A hit only adds to a count in its entry, so the advisor does not learn of it. Insertions
  * therefore poll the sampled entries, one bucket at a time. `heard` is how many of the hits that an
  * entry now counts the advisor has heard of; what is above that is new. A poll takes the count down
- * to LRD_CREDIT_MOST, all that insertions ask about, so that later hits show. To a deep trim a
- * sampled entry may thus look colder than others.
+ * to LRD_CREDIT_MOST, all that insertions ask about, so that later hits show. A replacement counts
+ * as a hit that was heard. Where `heard` is as high as it goes, it takes one off the entry's count
+ * instead. To a deep trim a sampled entry may thus look colder than others.
  *
  * The slot id chooses the bucket. Buckets are half full on average. An entry whose bucket is full
  * is not added. The advisor then hears of its hits only when a scan passes it. `turn` is the number
