@@ -35,7 +35,7 @@ extension Cache {
       return earlier
     }
     withExtendedLifetime(earlier) {}
-    // Of two threads here the core keeps the response with the higher number, as the lines above.
+    // If another thread has set one since, the core drops this one.
     lrd_cache_set_response(self.core, &core)
   }
 }

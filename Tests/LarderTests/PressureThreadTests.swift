@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 import LarderTestSupport
-import Synchronization
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Pressure while other threads work.
 @Suite("Pressure and threads")
@@ -107,12 +100,7 @@ struct PressureThreadTests {
       }
       MemoryPressure.stop()
       for _ in 0..<20 {
-        let ready = Atomic(0)
-        onThreads(2) { thread in
-          ready.add(1, ordering: .relaxed)
-          while ready.load(ordering: .relaxed) < 2 { sched_yield() }
-          cache.pressure = thread == 0 ? .ignore : .default
-        }
+        onThreads(2) { thread in cache.pressure = thread == 0 ? .ignore : .default }
         probe.pressure = cache.pressure
         MemoryPressure.report(.warning)
         #expect(cache.effectiveCountLimit == probe.effectiveCountLimit)

@@ -2,9 +2,8 @@
 #include "lrd_adaptive_sampling.h"
 
 /// All samples are polled while this part of the cache is inserted, or an eighth of a small cache.
-/// Without polls the advisor hears
-/// of most hits from scans alone, and too late of what favours recency: a tenth of what the policy
-/// saves is lost. Half as many polls cost a hundredth.
+/// Without polls the advisor hears of most hits from scans alone, and too late of what favours
+/// recency: a tenth of what the policy saves is lost. Half as many polls cost a hundredth.
 enum { polled_part = 32 };
 
 /// The most buckets polled in a period. In caches of some hundred entries one would not be enough,

@@ -17,7 +17,7 @@
  *             misses 4 points more. 0.4: 0.1 to 0.3 worse where programs load what they miss.
  *   margin    Without it, experts that are close take turns where nothing is loaded. A program that
  *             stores one request in four then misses up to 4.5 points more than under the best
- *             policy, and with it 1.0. 1 to 5: within 0.1 of the mean there. In small caches, and
+ *             policy, and with it 2.1. 1 to 5: within 0.1 of the mean there. In small caches, and
  *             where everything is loaded, it makes the advisor slower and thus worse. */
 static const double decision_period = 0.03;
 static const double cost_of_growing = 0.4;
