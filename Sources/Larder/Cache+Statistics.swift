@@ -9,12 +9,12 @@ extension Cache {
   public var statistics: CacheStatistics {
     let sum = lrd_cache_statistics(core)
     return CacheStatistics(
-      hits: Int(sum.hits), misses: Int(sum.misses), insertions: Int(sum.counters.insertions),
-      replacements: Int(sum.counters.replacements), removals: Int(sum.counters.removals),
-      refusals: Int(sum.counters.refusals),
-      countLimitEvictions: Int(sum.counters.evictions.0),
-      costLimitEvictions: Int(sum.counters.evictions.1),
-      trimEvictions: Int(sum.counters.evictions.2),
+      hits: Int(sum.hits), misses: Int(sum.misses), insertions: Int(sum.insertions),
+      replacements: Int(sum.replacements), removals: Int(sum.removals),
+      refusals: Int(sum.refusals),
+      countLimitEvictions: Int(sum.count_evictions),
+      costLimitEvictions: Int(sum.cost_evictions),
+      trimEvictions: Int(sum.trim_evictions),
       expirations: Int(sum.expirations),
       evictionsByPressure: Int(sum.pressure_evictions),
       unorderedHits: Int(sum.dropped))

@@ -21,7 +21,6 @@
  *   heeds        a hint (relaxed), so that a walk over all caches passes by without a lock
  *   own_…        the owner's limits, 0 for none. Relaxed loads; guard of stores: `admin` lock of
  *                the cache
- *   evictions    any thread (relaxed)
  *   all others   guard: the cache's `admin` lock */
 #pragma once
 
@@ -61,7 +60,6 @@ typedef struct lrd_answer {
   _Atomic(bool) heeds;
   _Atomic(uint64_t) own_count;
   _Atomic(uint64_t) own_cost;
-  _Atomic(uint64_t) evictions;
   lrd_response response;
   lrd_cause cause[LRD_CAUSES];
 } lrd_answer;

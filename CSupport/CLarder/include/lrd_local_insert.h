@@ -26,7 +26,6 @@ LRD_INLINE bool lrd_local_add(lrd_local *local, lrd_entry *entry, uint64_t hash,
   lrd_entry_set_linked(entry);
   lrd_bucket_fill(bucket, __builtin_ctz(empty), lrd_table_tag(hash), entry->prev);
   shard->count++;
-  shard->counters.insertions++;
   shard->policy->insert(order, shard->pool, entry, entry->prev);
   if (LRD_UNLIKELY(order->adjust)) lrd_local_adjust(local);
   return true;

@@ -30,7 +30,7 @@
  * LINES
  *   A processor waits for every line that another one wrote last. The fields that every change
  *   writes are therefore in few lines: the two from `lock` on, which end within `order`, and the
- *   two from `counters` on. */
+ *   one that `limbo` begins with. */
 #pragma once
 
 #include "lrd_limbo.h"
@@ -39,15 +39,24 @@
 
 #pragma clang assume_nonnull begin
 
-/// Why entries were evicted, for statistics.
-enum { LRD_EVICTED_BY_COUNT, LRD_EVICTED_BY_COST, LRD_EVICTED_BY_TRIM, LRD_EVICTION_KINDS };
+/// Why entries were evicted, for statistics. Evictions by count have no counter.
+enum {
+  LRD_EVICTED_BY_COST,
+  LRD_EVICTED_BY_TRIM,
+  LRD_EVICTED_BY_PRESSURE,
+  LRD_EVICTIONS_COUNTED,
+  LRD_EVICTED_BY_COUNT = LRD_EVICTIONS_COUNTED,
+};
 
+/// What has become of entries, ever. The two most frequent changes write nothing here: insertions
+/// and evictions by count follow from `count` and `unlinked` of the shard (lrd_statistics.h).
 typedef struct lrd_counters {
-  uint64_t insertions;
   uint64_t replacements;
+  uint64_t moves; // entries that copies of themselves have taken the place of
   uint64_t removals;
   uint64_t refusals;
-  uint64_t evictions[LRD_EVICTION_KINDS];
+  uint64_t expirations;
+  uint64_t evictions[LRD_EVICTIONS_COUNTED];
 } lrd_counters;
 
 typedef struct lrd_shard {
@@ -69,9 +78,9 @@ typedef struct lrd_shard {
   uint64_t count;
   lrd_order order;
   uint64_t moved_seen; // `moved` of the root after the background thread's last slice
-  lrd_counters counters;
-  uint64_t order_changes; // hits, misses, limits and entries put back, ever: for tours
   lrd_limbo limbo;
+  lrd_counters counters;
+  uint64_t order_changes;     // hits, misses, limits and entries put back, ever: for tours
   lrd_timer *_Nullable timer; // in caches whose entries can expire, or soon will
   uint64_t flights;           // loads of this shard's keys that the layer above has under way
   uint64_t flights_begun;     // and all that ever began
@@ -124,6 +133,12 @@ static inline bool lrd_shard_is_timed_at_ease_locked(lrd_shard *shard) LRD_REQUI
 /// Changes whenever an entry is unlinked.
 static inline uint64_t lrd_shard_unlinked_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   return shard->unlinked;
+}
+
+/// Counts an eviction of this kind.
+static inline void lrd_shard_note_eviction_locked(lrd_shard *shard, unsigned kind)
+    LRD_REQUIRES(shard->lock) {
+  if (kind != LRD_EVICTED_BY_COUNT) shard->counters.evictions[kind]++;
 }
 
 /// Puts a new entry of this cost into order and sums. The caller has reserved room for it, and

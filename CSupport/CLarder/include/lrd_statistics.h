@@ -10,8 +10,14 @@ typedef struct lrd_statistics {
   uint64_t hits;
   uint64_t misses;
   uint64_t dropped;
-  lrd_counters counters;
+  uint64_t insertions;
+  uint64_t replacements;
+  uint64_t removals;
+  uint64_t refusals;
   uint64_t expirations;
+  uint64_t count_evictions;
+  uint64_t cost_evictions;
+  uint64_t trim_evictions;
   uint64_t pressure_evictions;
   uint64_t waiting; // removed entries in limbos, or deferred in a local cache
   uint64_t pool_bytes;
@@ -19,6 +25,10 @@ typedef struct lrd_statistics {
   uint64_t policy_bytes; // of state, history and what shards share
   uint64_t victim_steps; // the sum of `steps` of all orders
 } lrd_statistics;
+
+/// Adds what has become of a shard's entries.
+void lrd_statistics_add_changes_locked(lrd_statistics *sum, const lrd_shard *shard)
+    LRD_REQUIRES(shard->lock);
 
 /// Sums up lanes and shards. Locks one shard at a time.
 lrd_statistics lrd_cache_statistics(lrd_cache *cache);

@@ -34,13 +34,12 @@ typedef struct lrd_rule {
 typedef struct lrd_timer {
   lrd_wheel wheel;
   lrd_rule rule;
-  uint64_t wake;        // the tick for which a visit is planned; it may come 0.25 s later
-  uint64_t first;       // before this tick nothing is due
-  uint64_t now;         // the tick of the last look
-  uint64_t at_ease;     // that of a shard without a timer (lrd_shard.h)
-  uint64_t expirations; // entries ever removed because they had expired
-  bool wide;            // what is stored from now on takes `wide` slots (lrd_pool.h)
-  bool hard;            // all entries have room for a hard word
+  uint64_t wake;    // the tick for which a visit is planned; it may come 0.25 s later
+  uint64_t first;   // before this tick nothing is due
+  uint64_t now;     // the tick of the last look
+  uint64_t at_ease; // that of a shard without a timer (lrd_shard.h)
+  bool wide;        // what is stored from now on takes `wide` slots (lrd_pool.h)
+  bool hard;        // all entries have room for a hard word
   lrd_manual_clock *_Nullable clock;
 } lrd_timer;
 

@@ -142,10 +142,9 @@ lrd_statistics lrd_local_statistics(lrd_local *local) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
   const lrd_policy *policy = local->cache.policy;
   lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
-  return (lrd_statistics){
+  lrd_statistics statistics = {
       .hits = local->hits,
       .misses = local->misses,
-      .counters = shard->counters,
       .waiting = local->deferred.count,
       .pool_bytes = local->slots.bytes,
       .table_bytes = root->bytes + (next ? next->bytes : 0),
@@ -153,6 +152,8 @@ lrd_statistics lrd_local_statistics(lrd_local *local) LRD_UNCHECKED_LOCKS {
                       (policy->shared_bytes ? policy->shared_bytes(local->cache.shared) : 0),
       .victim_steps = shard->order.steps,
   };
+  lrd_statistics_add_changes_locked(&statistics, shard);
+  return statistics;
 }
 
 void lrd_local_check(lrd_local *local) {

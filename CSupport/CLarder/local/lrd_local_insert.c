@@ -127,10 +127,9 @@ static bool make_room(lrd_local *local, lrd_entry *_Nullable old, uint64_t hash,
 static LRD_COLD lrd_result insert_slowly(lrd_local *local, lrd_entry *entry, lrd_entry *old,
                                          uint64_t hash, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
-  lrd_counters *counters = &shard->counters;
   uint64_t cost = lrd_entry_cost(entry), cost_limit = lrd_cache_cost_limit(&local->cache);
   if (cost_limit && cost > cost_limit) {
-    counters->refusals++;
+    shard->counters.refusals++;
     if (old) lrd_local_remove(local, old, LRD_REMOVED_BY_CALL, removed);
     return LRD_TOO_COSTLY;
   }
@@ -142,11 +141,10 @@ static LRD_COLD lrd_result insert_slowly(lrd_local *local, lrd_entry *entry, lrd
   }
   if (old) {
     lrd_shard_replace_locked(shard, old, entry, hash, removed);
+    shard->counters.replacements++;
   } else {
     lrd_shard_link_locked(shard, entry, hash);
   }
-  counters->replacements += replaces;
-  counters->insertions += !replaces;
   if (LRD_UNLIKELY(shard->order.adjust)) lrd_cache_adjust(&local->cache);
   return replaces ? LRD_REPLACED : LRD_INSERTED;
 }
@@ -164,7 +162,6 @@ LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
   } else {
     lrd_table_add_locked(root, head, item);
   }
-  shard->counters.insertions++;
   if (LRD_UNLIKELY(shard->order.adjust)) lrd_cache_adjust(&local->cache);
 }
 
@@ -180,7 +177,6 @@ LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) L
   uint64_t cost = LRD_UNLIKELY(victim->fields) ? lrd_shard_drop_fields_locked(shard, victim) : 0;
   lrd_shard_erase_locked(shard, victim, id, LRD_REMOVED_LIMIT);
   lrd_chain_add_costing(removed, victim, cost);
-  shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
   return true;
 }
 

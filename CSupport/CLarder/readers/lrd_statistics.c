@@ -3,12 +3,23 @@
 
 #include "lrd_enter.h"
 
-static void add_counters(lrd_counters *sum, const lrd_counters *more) {
-  sum->insertions += more->insertions;
-  sum->replacements += more->replacements;
-  sum->removals += more->removals;
-  sum->refusals += more->refusals;
-  for (int i = 0; i < LRD_EVICTION_KINDS; i++) sum->evictions[i] += more->evictions[i];
+void lrd_statistics_add_changes_locked(lrd_statistics *sum, const lrd_shard *shard) {
+  const lrd_counters *counters = &shard->counters;
+  const uint64_t *evictions = counters->evictions;
+  // Entries that left and were not replaced. A replacement in two steps, a removal and an insertion,
+  // changes `unlinked` and `replacements` by one each, as any other does.
+  uint64_t left = shard->unlinked - counters->replacements - counters->moves;
+  uint64_t others = counters->removals + counters->expirations + evictions[LRD_EVICTED_BY_COST] +
+                    evictions[LRD_EVICTED_BY_TRIM] + evictions[LRD_EVICTED_BY_PRESSURE];
+  sum->insertions += shard->count + left;
+  sum->replacements += counters->replacements;
+  sum->removals += counters->removals;
+  sum->refusals += counters->refusals;
+  sum->expirations += counters->expirations;
+  sum->count_evictions += left - others;
+  sum->cost_evictions += evictions[LRD_EVICTED_BY_COST];
+  sum->trim_evictions += evictions[LRD_EVICTED_BY_TRIM];
+  sum->pressure_evictions += evictions[LRD_EVICTED_BY_PRESSURE];
 }
 
 static uint64_t tables_bytes_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
@@ -17,7 +28,7 @@ static uint64_t tables_bytes_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) 
 }
 
 lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
-  lrd_statistics sum = {.pressure_evictions = LRD_LOAD(&cache->answer.evictions)};
+  lrd_statistics sum = {0};
   lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);
   for (uint32_t i = 0; i < lanes->capacity; i++) {
     lrd_lane *lane = atomic_load_explicit(&lanes->lane[i], memory_order_acquire);
@@ -28,8 +39,7 @@ lrd_statistics lrd_cache_statistics(lrd_cache *cache) {
   }
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_shard_enter(cache, NULL, shard);
-    add_counters(&sum.counters, &shard->counters);
-    if (shard->timer) sum.expirations += shard->timer->expirations;
+    lrd_statistics_add_changes_locked(&sum, shard);
     sum.waiting += lrd_limbo_count_locked(&shard->limbo);
     sum.table_bytes += tables_bytes_locked(shard);
     sum.policy_bytes += cache->policy->state_bytes + shard->order.history.bytes;

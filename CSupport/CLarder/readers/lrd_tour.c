@@ -3,8 +3,8 @@
 
 /// Never the same again after the order has changed.
 static uint64_t changes_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  return shard->unlinked + shard->counters.insertions + shard->counters.replacements +
-         shard->order_changes;
+  // An insertion adds one to the count, and a removal takes one off it.
+  return shard->count + 2 * shard->unlinked + shard->order_changes;
 }
 
 /// True when the entry, or the end of the order, was in front of entry `index` of the slice.

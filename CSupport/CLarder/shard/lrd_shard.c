@@ -9,10 +9,9 @@
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(offsetof(lrd_shard, order.share) - offsetof(lrd_shard, lock) == LRD_LINE_PAIR,
                "what every change writes is in two lines");
-_Static_assert(offsetof(lrd_shard, counters) % 64 == 0 &&
-                   offsetof(lrd_shard, limbo.hazards) - offsetof(lrd_shard, counters) <=
-                       LRD_LINE_PAIR,
-               "and in two more");
+_Static_assert(offsetof(lrd_shard, limbo) % 64 == 0 &&
+                   offsetof(lrd_shard, limbo.hazards) - offsetof(lrd_shard, limbo) <= 64,
+               "and in one more");
 #endif
 
 bool lrd_shard_open(lrd_shard *shard, const lrd_policy *policy, void *shared, lrd_pool *pool,
@@ -115,6 +114,7 @@ void lrd_shard_move_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, u
   } else if (entry->fields & LRD_IS_TIMED) {
     lrd_timer_add(shard->timer, shard->pool, entry, id);
   }
+  shard->counters.moves++;
   succeed_locked(shard, old, entry, id, hash, removed);
 }
 

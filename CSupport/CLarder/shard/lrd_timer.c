@@ -24,7 +24,6 @@ lrd_timer *lrd_timer_create(lrd_manual_clock *clock, const lrd_rule *rule) {
   if (!timer) return NULL;
   timer->rule = *rule;
   timer->clock = clock;
-  timer->expirations = 0;
   timer->wake = timer->first = LRD_FOREVER;
   timer->now = timer->at_ease = 0;
   timer->wide = timer->hard = false;

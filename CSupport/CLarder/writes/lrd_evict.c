@@ -48,7 +48,7 @@ static bool has_expired_locked(lrd_shard *shard, const lrd_entry *victim)
          lrd_timer_is_over(victim, lrd_limit_at(shard->timer->now));
 }
 
-static int kind_of(uint8_t reason, lrd_shortage shortage) {
+static unsigned kind_of(uint8_t reason, lrd_shortage shortage) {
   if (reason == LRD_REMOVED_TRIM) return LRD_EVICTED_BY_TRIM;
   return shortage == LRD_COUNT_SHORT ? LRD_EVICTED_BY_COUNT : LRD_EVICTED_BY_COST;
 }
@@ -66,7 +66,7 @@ bool lrd_evict_living_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spar
     return true;
   }
   lrd_shard_unlink_locked(shard, victim, reason, victims);
-  shard->counters.evictions[kind_of(reason, shortage)]++;
+  lrd_shard_note_eviction_locked(shard, kind_of(reason, shortage));
   return true;
 }
 

@@ -10,7 +10,7 @@ enum { expirations_per_seek = 4, tries_for_one = 16 };
 
 void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed) {
   lrd_shard_unlink_locked(shard, entry, LRD_REMOVED_EXPIRED, removed);
-  shard->timer->expirations++;
+  shard->counters.expirations++;
 }
 
 /// Begins to load what removing the next entry of the wheel's slot will touch, and the one after

@@ -36,7 +36,7 @@ void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *in
 static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
     LRD_RELEASE(shard->lock) {
   shard->counters.removals--;
-  shard->counters.evictions[LRD_EVICTED_BY_COST]++;
+  lrd_shard_note_eviction_locked(shard, LRD_EVICTED_BY_COST);
   if (insertion->taken) insertion->taken->state = LRD_REMOVED_LIMIT;
   insertion->replaced = false;
   lrd_shard_leave(cache, shard);
@@ -162,8 +162,6 @@ LRD_INLINE void publish_locked(lrd_shard *shard, const lrd_insertion *insertion,
   if (insertion->replaced) {
     counters->removals--;
     counters->replacements++;
-  } else {
-    counters->insertions++;
   }
 }
 

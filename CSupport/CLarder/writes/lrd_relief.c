@@ -59,6 +59,7 @@ static void give_up_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry,
     lrd_expire_locked(shard, entry, &yield->expired);
   } else {
     lrd_shard_unlink_locked(shard, entry, LRD_REMOVED_PRESSURE, &yield->victims);
+    lrd_shard_note_eviction_locked(shard, LRD_EVICTED_BY_PRESSURE);
   }
 }
 
@@ -122,13 +123,12 @@ static uint64_t moment_of(lrd_cache *cache) {
   return cache->hooks.moment ? cache->hooks.moment(cache->hooks.context) : 0;
 }
 
-/// Counts evictions, unlocks, and ends what was given up.
+/// Unlocks, and ends what was given up.
 static void leave(lrd_cache *cache, lrd_shard *shard, lrd_relief *relief, yield *yield,
                   gathered *gathered, uint64_t moment) LRD_RELEASE(shard->lock) {
   lrd_garbage garbage = {0};
   uint64_t gone = yield->victims.count + yield->expired.count;
   relief->allowance -= gone < relief->allowance ? gone : relief->allowance;
-  atomic_fetch_add_explicit(&cache->answer.evictions, yield->victims.count, memory_order_relaxed);
   lrd_chain_append(&yield->victims, &yield->expired);
   if (!cache->observed) lrd_chain_append(&gathered->entries, &yield->victims);
   lrd_garbage_add_locked(cache, shard, &garbage, &yield->victims);

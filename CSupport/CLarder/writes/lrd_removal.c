@@ -6,7 +6,7 @@
 
 /// The kind of an eviction that the layer above has chosen: by count if the count limit is reached
 /// or there is no cost limit.
-static int kind_chosen(lrd_budget *budget) {
+static unsigned kind_chosen(lrd_budget *budget) {
   lrd_amount limits = lrd_budget_limits(budget);
   bool counted = LRD_LOAD(&budget->count) >= limits.count || limits.cost == LRD_UNBOUNDED;
   return counted ? LRD_EVICTED_BY_COUNT : LRD_EVICTED_BY_COST;
@@ -21,9 +21,9 @@ void lrd_removal_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *en
   }
   lrd_shard_unlink_locked(shard, entry, reason, removed);
   if (reason == LRD_REMOVED_LIMIT) {
-    shard->counters.evictions[kind_chosen(&cache->budget)]++;
+    lrd_shard_note_eviction_locked(shard, kind_chosen(&cache->budget));
   } else if (reason == LRD_REMOVED_TRIM) {
-    shard->counters.evictions[LRD_EVICTED_BY_TRIM]++;
+    lrd_shard_note_eviction_locked(shard, LRD_EVICTED_BY_TRIM);
   } else {
     shard->counters.removals++;
   }
@@ -85,7 +85,7 @@ void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
   lrd_shard_enter(cache, NULL, shard);
   if (expired) {
     shard->counters.removals -= expired;
-    shard->timer->expirations += expired;
+    shard->counters.expirations += expired;
   }
   lrd_garbage_add_locked(cache, shard, garbage, &removed);
   lrd_shard_leave(cache, shard);

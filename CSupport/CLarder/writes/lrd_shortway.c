@@ -76,7 +76,6 @@ LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *sh
     lrd_wheel_remove(&timer->wheel, shard->pool, victim);
   }
   lrd_shard_erase_locked(shard, victim, id, LRD_REMOVED_LIMIT);
-  shard->counters.evictions[LRD_EVICTED_BY_COUNT]++;
   lane->sound_at = shard->unlinked;
   lane->applied++;
   bool waits = exchange_locked(cache, lane, shard, used, victim, freed);
@@ -113,7 +112,6 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   } else {
     lrd_table_insert_locked(home, lrd_item_of(entry, id, hash), hash);
   }
-  shard->counters.insertions++;
   shard->order.ahead = evicted != NOT_EVICTED && lrd_shard_is_far_locked(shard);
   bool adjusts = shard->order.adjust;
   bool asks = timer && lrd_timer_asks(timer);

@@ -130,12 +130,12 @@ extension LocalCache where Value: ~Copyable {
   public var statistics: CacheStatistics {
     let sum = lrd_local_statistics(core)
     return CacheStatistics(
-      hits: Int(sum.hits), misses: Int(sum.misses), insertions: Int(sum.counters.insertions),
-      replacements: Int(sum.counters.replacements), removals: Int(sum.counters.removals),
-      refusals: Int(sum.counters.refusals),
-      countLimitEvictions: Int(sum.counters.evictions.0),
-      costLimitEvictions: Int(sum.counters.evictions.1),
-      trimEvictions: Int(sum.counters.evictions.2), expirations: 0,
+      hits: Int(sum.hits), misses: Int(sum.misses), insertions: Int(sum.insertions),
+      replacements: Int(sum.replacements), removals: Int(sum.removals),
+      refusals: Int(sum.refusals),
+      countLimitEvictions: Int(sum.count_evictions),
+      costLimitEvictions: Int(sum.cost_evictions),
+      trimEvictions: Int(sum.trim_evictions), expirations: 0,
       evictionsByPressure: 0, unorderedHits: 0)
   }
 
