@@ -42,7 +42,7 @@ extension Cache {
   @inlinable
   func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer) {
     destroyPair(entry, lane)
-    if !lrd_garbage_end(lane) { destroyDeferred(lane) }
+    if !lrd_garbage_end(lane) { destroyLeftOver(lane) }
   }
 
   /// Destroys the value and the key of an entry, and gives its slot back.
@@ -55,9 +55,8 @@ extension Cache {
 
   /// Destroys what inner calls have left.
   @usableFromInline @inline(never)
-  func destroyDeferred(_ lane: OpaquePointer) {
-    var garbage = lrd_garbage()
-    garbage.destroys = true
+  func destroyLeftOver(_ lane: OpaquePointer) {
+    var garbage = lrd_garbage_resume()
     finish(&garbage, lane)
   }
 

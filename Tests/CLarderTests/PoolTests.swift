@@ -151,7 +151,7 @@ struct PoolTests {
     }
     let before = (bytes: pool.bytes, pages: pool.pages)
     lrd_pool_expect(pool.pool, 1)
-    #expect(!lrd_spare_prepare(pool.pool))
+    #expect(!lrd_reserve_prepare(pool.pool))
     #expect(pool.bytes == before.bytes, "so many slots are enough")
     #expect(!lrd_pool_wants_reserve(pool.pool))
     lrd_pool_expect(pool.pool, 0)
@@ -159,14 +159,14 @@ struct PoolTests {
     while pool.pages == before.pages { pool.take(64) }
     #expect(lrd_pool_wants_reserve(pool.pool), "with every further page")
     let grown = pool.bytes
-    #expect(lrd_spare_prepare(pool.pool))
-    #expect(!lrd_spare_prepare(pool.pool))
+    #expect(lrd_reserve_prepare(pool.pool))
+    #expect(!lrd_reserve_prepare(pool.pool))
     #expect(pool.bytes == grown + page, "one reserve page")
     #expect(pool.pages == before.pages + 1)
     while pool.pages == before.pages + 1 { pool.take(64) }
     #expect(pool.bytes == grown + page, "the reserve page is used")
 
-    lrd_spare_prepare(pool.pool)
+    lrd_reserve_prepare(pool.pool)
     #expect(pool.used.allSatisfy(pool.isIntact))
     pool.give(.max) { $0 - 1 }
     #expect(pool.fault == nil)

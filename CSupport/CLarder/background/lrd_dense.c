@@ -3,7 +3,7 @@
 
 #include "lrd_compact.h"
 #include "lrd_pass.h"
-#include "lrd_spare.h"
+#include "lrd_reserve.h"
 
 enum {
   slices_per_visit = 256,
@@ -73,7 +73,7 @@ static void begin(lrd_density *density) {
 /// Vacates pages. False if there is nothing to win.
 static bool make_vacancies(lrd_cache *cache) {
   lrd_density *density = &cache->density;
-  lrd_spare_drop(&cache->pool);
+  lrd_reserve_drop(&cache->pool);
   density->moves = lrd_vacancy_make(&cache->pool, LRD_SPARSE_BYTES / 2);
   density->since = 0;
   density->passes = 0;

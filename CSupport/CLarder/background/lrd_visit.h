@@ -19,8 +19,8 @@
  *                      `moved_seen`
  *                      timer and wheel: takes out what has expired, and notes when to look again
  *                      order and sums: entries that expire leave, copies take the places of others
- *   the first shard's  beside these, `scanned` of the cache: what was moved and no reader holds
- *   `compacting`       which pages are vacated or hollow; with a shard's lock `moved` and `retired`
+ *   the first shard's  beside these, `moved_free` of the cache
+ *   `compacting`       which pages are vacated or hollow; with a shard's lock `moved`, `moved_out`
  *   the pool's lock    all of the pool: the reserve page, free slots, pages of its own
  *   the queue's lock   the queue of requests, and the request that it puts back there
  *   no lock            fences, hazards of all threads, new tables; `density`, which is its own;
@@ -30,8 +30,9 @@
  *                      caches, under the list's lock, destroys what is left, and frees it
  *
  * LOCKS. It only tries the lock of a shard. It marks a busy one, so that the holder asks for a
- * visit when it leaves (lrd_lock.h), and visits the cache again in any case. Four times it waits,
- * the first two at a lock:
+ * visit when it leaves (lrd_lock.h), and visits the cache again in any case. With a table or with
+ * overflow buckets in its hands it tries a thousand times, and yields in between. Four times it
+ * waits, the first two at the lock of a shard:
  *   after an expiry, at the lock of its shard: to put what an observer has seen into the limbo, to
  *   return a scan to it, and to take from it what is too much (lrd_garbage_finish())
  *   after a move, at the lock of the first shard: to scan and destroy what was moved (lrd_pass.h)

@@ -43,8 +43,9 @@
  *                   partner: lrd_cache_has_room()
  *   compacting      true while a thread moves entries (lrd_compact.h)
  *   moved           entries ever moved by that; guard: `compacting`, a shard's lock (relaxed)
- *   retired         what was moved (lrd_pass.h); guard: `compacting`, and a shard's lock
- *   scanned         the part of it that no reader holds; guard: the first shard's lock
+ *   moved_out       entries whose copies have their places (lrd_pass.h); guard: `compacting`, and a
+ *                   shard's lock
+ *   moved_free      those of them that no reader holds; guard: the first shard's lock
  *   density         background thread only
  *   all others      constant after creation, or with guards of their own */
 #pragma once
@@ -109,7 +110,7 @@ typedef struct lrd_cache {
   _Atomic(bool) hard;
   _Atomic(bool) compacting;
   _Atomic(uint64_t) moved;
-  lrd_chain retired, scanned;
+  lrd_chain moved_out, moved_free;
   lrd_density density;
 
   _Alignas(LRD_LINE_PAIR) lrd_pool pool;

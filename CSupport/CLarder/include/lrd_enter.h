@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_enter.h — locks and unlocks a shard; notes hits, lends entries and walks the order under the
- * lock. Between lrd_shard_enter() or lrd_insertion_begin() and lrd_shard_leave() the caller may use
- * all functions whose names end in _locked. */
+ * lock. Between lrd_shard_enter() and lrd_shard_leave() the caller may use all functions whose names
+ * end in _locked. */
 #pragma once
 
 #include "lrd_lane.h"
@@ -14,21 +14,6 @@ static inline void lrd_shard_enter(lrd_cache *cache, lrd_lane *_Nullable lane, l
     LRD_ACQUIRE(shard->lock) {
   lrd_lock_acquire(&shard->lock);
   if (lane && lane->touches) lrd_lane_apply_locked(cache, lane, shard);
-}
-
-/// Begins to load what the policy will touch for an insertion into a full shard.
-LRD_INLINE void lrd_insertion_prefetch_locked(lrd_shard *shard, uint64_t hash)
-    LRD_REQUIRES(shard->lock) {
-  const lrd_policy *policy = shard->policy;
-  if (policy->prefetch) policy->prefetch(&shard->order, shard->pool, lrd_hash48(hash));
-}
-
-/// Locks the shard for an insertion of this hash. If the last one had to evict, begins to load what
-/// this one will touch: but not in a small cache, all of whose memory the processor keeps at hand.
-static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
-                                       uint64_t hash) LRD_ACQUIRE(shard->lock) {
-  lrd_shard_enter(cache, lane, shard);
-  if (shard->order.ahead) lrd_insertion_prefetch_locked(shard, hash);
 }
 
 /// Unlocks, and asks for a visit if the background thread found the lock busy meanwhile.

@@ -2,7 +2,7 @@
 /* lrd_garbage.h — the entries that one change has removed, until they are destroyed.
  *
  * The short way of an insertion, which keeps none (lrd_shortway.c):
- *   under the lock     evicts one entry, and takes one that is free for it
+ *   under the lock     evicts one entry; that or an older one is free to be destroyed, or none is
  *   then               the caller destroys that, and calls lrd_garbage_end()
  * All other changes:
  *   under the lock     lrd_garbage_add_locked()   to the observer, to the limbo, or free at once
@@ -24,19 +24,23 @@
  *                                all that was scanned
  *   the limbo of shard 0         what removeAll() has taken out of any shard; what destructions
  *                                inside each other have left (NESTING); what readers held of
- *                                `retired` or `gathered`, or of any limbo when reclaim() scanned it
- *   `retired` of the cache, and  what was moved, until it is scanned and then until it is destroyed
- *   `scanned`                    (lrd_pass.h)
+ *                                `moved_out` or `gathered`, or of any limbo when reclaim() scanned
+ *                                it
+ *   `moved_out` of the cache,    what was moved, until it is scanned and then until it is destroyed
+ *   and `moved_free`             (lrd_pass.h)
  *   `gathered` of lrd_relief.c   what pressure has evicted and nobody has to be shown
  *   batches of the layer above   values only, until the program releases them (hooks.finish)
  *
  * NESTING. Destructions run without a lock and may call the cache. Such inner calls destroy their
  * own garbage, so that nothing waits. When LRD_NESTED_MOST calls are inside each other, further
  * ones leave it to the innermost loop that runs, newest first, so that the stack cannot grow
- * without end. */
+ * without end.
+ *
+ * `destroying` of a lane counts the destructions that its thread is in: one for each garbage that
+ * `destroys`, and one for the entry that a short way has freed, until lrd_garbage_end(). */
 #pragma once
 
-#include "lrd_lane.h"
+#include "lrd_slot.h"
 
 #pragma clang assume_nonnull begin
 
@@ -48,10 +52,10 @@ typedef struct lrd_garbage {
   lrd_chain free;            // to be destroyed: no reader holds them
   lrd_scan scan;             // to be run
   lrd_shard *_Nullable home; // the last one added: its limbo gets what was shown or scanned
-  uint32_t deferred;         // entries taken over from inner calls
+  uint32_t taken_over;       // entries that inner calls had left
   bool owes;                 // the limbo of that shard was past its bound: destroy down to half
   bool fence;                // to be run
-  bool destroys;             // the loop over this garbage is running
+  bool destroys;             // the loop over this garbage runs, and counts in `destroying`
   bool unsettled;            // entries or tables stay behind: ask the background thread for a visit
 } lrd_garbage;
 
@@ -86,11 +90,16 @@ static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_sh
 }
 
 /// Ends the destruction of an entry that lrd_shortway_try() has freed. False when inner calls have
-/// left some: the loop goes on with lrd_garbage_next() and a garbage that `destroys`.
+/// left some: the caller destroys those of lrd_garbage_resume().
 static inline bool lrd_garbage_end(lrd_lane *lane) {
-  if (LRD_UNLIKELY(lane->deferred)) return false;
+  if (LRD_UNLIKELY(lane->left_over)) return false;
   lane->destroying--;
   return true;
+}
+
+/// The garbage for the loop with lrd_garbage_next() that goes on after lrd_garbage_end().
+static inline lrd_garbage lrd_garbage_resume(void) {
+  return (lrd_garbage){.destroys = true};
 }
 
 /// Takes up to `most` scanned entries out of the shard's limbo, to be destroyed. `unsettled` says
@@ -134,7 +143,7 @@ static inline lrd_entry *_Nullable lrd_garbage_next(lrd_cache *cache, lrd_lane *
   // While a visit is still to begin, it need not be asked for again.
   bool asks = garbage->unsettled && !lrd_request_is_queued(&cache->request);
   bool more = garbage->fence || lrd_scan_is_due(&garbage->scan) || garbage->owes || asks ||
-              (lane && (lane->deferred || lane->destroying == LRD_NESTED_MOST));
+              (lane && (lane->left_over || lane->destroying == LRD_NESTED_MOST));
   if (LRD_UNLIKELY(more)) return lrd_garbage_next_slow(cache, lane, garbage);
   lrd_entry *entry = lrd_chain_take(&garbage->free, &cache->pool);
   bool destroys = entry != NULL;
@@ -147,8 +156,8 @@ static inline lrd_entry *_Nullable lrd_garbage_next(lrd_cache *cache, lrd_lane *
 /// and the caller ends it.
 void lrd_garbage_destroy_chain(lrd_cache *cache, lrd_chain *free, void *_Nullable *_Nonnull batch);
 
-/// Destroys all free entries, by the hooks. No lock is held.
-void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage);
+/// Destroys all entries of a chain, which no reader holds, by the hooks. No lock is held.
+void lrd_garbage_destroy_free(lrd_cache *cache, lrd_chain *free);
 
 /// Runs a fence and a scan for unlinked entries that are in no limbo: destroys what no reader
 /// holds. What one holds goes to a limbo. No lock is held.

@@ -13,9 +13,10 @@
  * lrd_insertion_begin().
  *
  * AGAIN means that the insertion had to unlock: to allocate, to take room from another shard or
- * look there for what has expired, or after many victims. The entry is not stored, and the caller
- * starts over with lrd_insertion_begin(). If `replaced` is true, the value replaced is that of the
- * round that set it, and the caller keeps what it found then. Otherwise it is that of the last. */
+ * look there for what has expired, after many victims, or because another thread has stored a value
+ * for the key meanwhile. The entry is not stored, and the caller starts over with
+ * lrd_insertion_begin(). Each round finds an old value, or none; that of the last round is the one
+ * replaced. But once a round has set `replaced`, it is the one that this round has found. */
 #pragma once
 
 #include "lrd_enter.h"
@@ -32,8 +33,7 @@ typedef struct lrd_insertion {
   bool replaced;              // an earlier round took the key's old entry out
   bool noted;                 // an earlier round noted the replacement as a hit
   bool expired;               // the key's old entry had expired: there was none
-  bool seeks;                 // this round ends to look in other shards for what has expired
-  uint32_t sought;            // rounds that did
+  uint32_t seeks;             // rounds that ended to look in other shards for what has expired
 } lrd_insertion;
 
 typedef enum lrd_result {
@@ -45,6 +45,21 @@ typedef enum lrd_result {
   LRD_AGAIN,
   LRD_UNFIT,
 } lrd_result;
+
+/// Begins to load what the policy will touch for an insertion into a full shard.
+LRD_INLINE void lrd_insertion_prefetch_locked(lrd_shard *shard, uint64_t hash)
+    LRD_REQUIRES(shard->lock) {
+  const lrd_policy *policy = shard->policy;
+  if (policy->prefetch) policy->prefetch(&shard->order, shard->pool, lrd_hash48(hash));
+}
+
+/// Locks the shard for an insertion of this hash. If the last one had to evict, begins to load what
+/// this one will touch: but not in a small cache, all of whose memory the processor keeps at hand.
+static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
+                                       uint64_t hash) LRD_ACQUIRE(shard->lock) {
+  lrd_shard_enter(cache, lane, shard);
+  if (shard->order.ahead) lrd_insertion_prefetch_locked(shard, hash);
+}
 
 /// Publishes `entry`, in place of `old` if there is one, within the limits; unlocks. The entry
 /// stays the caller's, except after INSERTED and REPLACED.

@@ -21,6 +21,8 @@
  *   scan to scanned     the same thread; or a visit destroys what is free, if the lock is busy or
  *                       all together would be past the bound
  *   scan to fresh       the same thread, for entries that a reader holds
+ *   fresh and waiting   a thread that is the only one registered and lends nothing: no reader is
+ *   to scanned          left that could hold them
  *   out of scanned      a writer, as many as it has removed; or a visit. They destroy the entry
  *                       when the lock is free again (lrd_garbage.h)
  *   scanned to fresh    whoever takes it out and finds that a hazard names it
@@ -48,7 +50,7 @@
  *   L1  All chains hold unlinked entries only, and their counts are right.
  *   L2  Waiting entries were removed before `ticket` was drawn.
  *   L3  Scanned entries were removed before a scan that found no reader holding them, or whose
- *       hazards are all in `hazards`.
+ *       hazards are all in `hazards`; or before a time at which there was no reader.
  * Guard: the shard's lock. fork() resets `fencing`: the thread that had taken on the fence is
  * gone. */
 #pragma once
@@ -157,9 +159,9 @@ bool lrd_limbo_draw_locked(lrd_limbo *limbo);
 
 /// These give to a scan: the tables; the tables and, if their ticket has passed and the shard is
 /// not busy, the waiting entries; everything.
-void lrd_limbo_scan_tables_locked(lrd_limbo *limbo, lrd_scan *scan);
-void lrd_limbo_scan_passed_locked(lrd_limbo *limbo, lrd_scan *scan);
-void lrd_limbo_scan_all_locked(lrd_limbo *limbo, lrd_scan *scan);
+void lrd_limbo_hand_tables_locked(lrd_limbo *limbo, lrd_scan *scan);
+void lrd_limbo_hand_passed_locked(lrd_limbo *limbo, lrd_scan *scan);
+void lrd_limbo_hand_all_locked(lrd_limbo *limbo, lrd_scan *scan);
 
 /// Runs a fence if the scan still needs one, reads all hazards, and frees the tables that no reader
 /// is inside. Needs all locks free. The caller discards `hazards` afterwards.
@@ -168,9 +170,13 @@ void lrd_scan_run(lrd_scan *scan, struct lrd_hazards *hazards);
 /// Compares the entries with the hazards that lrd_scan_run() has read. Needs all locks free.
 void lrd_scan_sort(lrd_scan *scan, const struct lrd_hazards *hazards, lrd_pool *pool);
 
-/// Ends a scan: entries that readers hold are fresh again, the others are scanned. False when the
-/// scan must be sorted first; nothing has changed then.
-bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const struct lrd_hazards *hazards);
+/// Takes in entries that a scan has found held by readers: they are fresh.
+void lrd_limbo_add_held_locked(lrd_limbo *limbo, lrd_chain *held);
+
+/// Ends a scan: entries that readers hold are fresh again, the others are scanned, and come `first`
+/// there or last. False when the scan must be sorted first; nothing has changed then.
+bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const struct lrd_hazards *hazards,
+                             bool first);
 
 /// Takes a scanned entry that no reader holds; NULL if there is none. Begins to load the entry that
 /// will be next but one, and what the next one refers to.

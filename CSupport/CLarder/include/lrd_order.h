@@ -16,8 +16,8 @@
  * may be none.
  *
  * TAKEN ORDERS. removeAll() copies the order and leaves an empty one behind. The copy has the
- * entries; state and history stay with the shard. So `drain` finds entries by `queue` and `hand`
- * only. */
+ * entries; state and history stay with the shard. So `drain` finds entries by `queue`, `hand` and
+ * `front` only. */
 #pragma once
 
 #include "lrd_depth.h"

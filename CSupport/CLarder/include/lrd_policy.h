@@ -18,7 +18,8 @@
  *
  * AN INSERTION calls, in this order:
  *   prefetch             if the last one had to evict
- *   access               for a replacement, which is a hit; or that counts in the entry
+ *   access               for a replacement, which is a hit, if hits are batched; else the hit adds
+ *                        one to the entry's bits
  *   victim and remove    until there is room; in between maybe pass, victim and renew. The short
  *                        way (lrd_shortway.h) and local caches prefer `take`, which is both
  *   insert or replace
@@ -40,7 +41,7 @@ enum { LRD_VICTIM_STEPS = 64 };
 typedef struct lrd_policy {
   uint8_t hits_most;
   uint8_t entry_bytes; // kept in each entry beyond the header, see lrd_pool_extra(); multiple of 8
-  uint16_t steps_most; // entries that an eviction may look at, by `take` or `victim` and `remove`
+  uint16_t steps_most; // entries that an eviction may look at in search of its victim
   bool by_cost;        // is of use only with a cost limit
   bool divisible;      // gives as many hits when entries are spread over shards
   size_t state_bytes;  // of `state` in each order; cleared when it is made
@@ -73,8 +74,9 @@ typedef struct lrd_policy {
   /// Links a new entry that sits in slot `id`. Its bits are 0.
   void (*insert)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
   /// Unlinks an entry; returns its slot id. `evicted`: to make room, because `victim` has named it
-  /// or a quota, a veto or a trim chose it. Otherwise a call removed it, which is no
-  /// evidence for or against anything.
+  /// or a quota, a veto or a trim chose it. Otherwise a call removed it, which is no evidence for or
+  /// against anything. `prev` of the entry stays, or becomes LRD_NIL: the caller begins to load the
+  /// one that was hotter.
   uint32_t (*remove)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
   /// Links `entry`, which sits in slot `id` and has the same key, in the place of `old`, with the
   /// bits of `old`; returns the slot id of `old`.
@@ -92,7 +94,7 @@ typedef struct lrd_policy {
   /// `order->trim` is LRD_TRIM_DEEP, many calls follow each other, and the hottest entries are to
   /// stay.
   uint32_t (*victim)(lrd_order *order, lrd_pool *pool);
-  /// Evicts: `victim` and `remove` in one. NULL: the two are called.
+  /// Evicts: `victim` and `remove` in one, `prev` as there. NULL: the two are called.
   uint32_t (*_Nullable take)(lrd_order *order, lrd_pool *pool);
 
   /// Makes `victim` name others before this entry, which it has just named, as well as a few steps

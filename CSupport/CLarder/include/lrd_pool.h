@@ -125,7 +125,7 @@ bool lrd_pool_take_wide(lrd_pool *pool, uint32_t *id);
 /// True when the slots of an entry that was taken have room for all deadlines.
 bool lrd_pool_is_wide(lrd_pool *pool, uint32_t id);
 
-/// True when the background thread should call lrd_spare_prepare().
+/// True when the background thread should call lrd_reserve_prepare().
 LRD_INLINE bool lrd_pool_wants_reserve(lrd_pool *pool) {
   return LRD_LOAD(&pool->wants_reserve);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_shard.h — a shard: one lock, one hash table and one policy order over the same entries.
  *
- * INVARIANTS, true whenever `lock` is free. lrd_shard_check() tests each and names its number; but
- * L2 and L3 nobody tests, and that all entries are timed lrd_cache_check() does:
+ * INVARIANTS, true whenever `lock` is free. lrd_shard_check() tests each and names its number, with
+ * two exceptions: nobody tests L2 and L3, and lrd_cache_check() tests that all entries are timed.
  *   I1  An entry is in the policy's order exactly when one cell of its chain points to it, and then
  *       its state is LINKED.
  *   I2  `count` and `cost` are the number of those entries and the sum of their costs.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_shortway.h — the insertion of an absent key, as a straight line of code.
  *
- * Most insertions go this way. It needs that
+ * Most insertions go this way. Those do not for which the layer above has more to do under the lock:
+ * a cost function, an observer, a veto, groups, second chances. It needs that
  *   no entry has the key's hash: then no keys need be compared
  *   the table has room, or gets it without memory, a visit, or a former table to free
  *   the policy wants no other history, and no flight is under way
@@ -30,7 +31,7 @@
  * which that matters, or with a lifetime of its own, goes the long way. */
 #pragma once
 
-#include "lrd_enter.h"
+#include "lrd_insertion.h"
 
 #pragma clang assume_nonnull begin
 

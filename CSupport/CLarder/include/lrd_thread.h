@@ -20,7 +20,7 @@
  *
  *   live_blocks [ 0 1 2 … ] ─▶ block   live [ 0 1 2 … ] ─▶ record of index first + 2
  *
- * A scan costs what the living threads are worth, however many there were. Each new thread takes
+ * A scan takes time for the living threads only, however many there were. Each new thread takes
  * the lowest record that is free, so that the living stay in few blocks.
  *   A thread that registers sets its bits and passes a heavy fence before it publishes a hazard. A
  *   scan passes one before it reads the bits. If it misses a bit, its fence was the first of the

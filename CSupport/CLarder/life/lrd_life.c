@@ -76,12 +76,12 @@ static void destroy_all(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_scan *scan = &garbage->scan;
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_lock_acquire(&shard->lock);
-    lrd_limbo_scan_all_locked(&shard->limbo, scan);
+    lrd_limbo_hand_all_locked(&shard->limbo, scan);
     lrd_lock_release(&shard->lock);
   }
   lrd_chain_append(&garbage->free, &scan->entries);
   lrd_table_destroy_all(scan->tables);
-  lrd_garbage_destroy_free(cache, garbage);
+  lrd_garbage_destroy_free(cache, &garbage->free);
 }
 
 void lrd_cache_release(lrd_cache *cache) {
@@ -90,8 +90,8 @@ void lrd_cache_release(lrd_cache *cache) {
   lrd_process_remove(cache);
   // The background thread may have returned entries to a limbo after the cache was closed; and
   // another thread may have moved some, before fork().
-  lrd_garbage garbage = {.free = cache->retired};
-  lrd_chain_append(&garbage.free, &cache->scanned);
+  lrd_garbage garbage = {.free = cache->moved_out};
+  lrd_chain_append(&garbage.free, &cache->moved_free);
   destroy_all(cache, &garbage);
   close_shards(cache);
   lrd_pool_close(&cache->pool);

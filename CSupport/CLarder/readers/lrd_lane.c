@@ -39,7 +39,7 @@ void lrd_lanes_reset(lrd_cache *cache) {
     lane->flush_at = LRD_BATCH;
     lane->free_count = 0;
     lane->destroying = 0;
-    lane->deferred = false;
+    lane->left_over = false;
   }
 }
 
@@ -218,33 +218,3 @@ void lrd_lane_flush(lrd_cache *cache, lrd_lane *lane) LRD_NONBLOCKING LRD_UNCHEC
   LRD_STORE(&lane->dropped, LRD_LOAD(&lane->dropped) + dropped);
 }
 #pragma clang diagnostic pop
-
-lrd_entry *lrd_slot_take_slow(lrd_cache *cache, bool odd) {
-  uint32_t id;
-  bool taken = odd ? lrd_pool_take_pair(&cache->pool, &id) : lrd_pool_take(&cache->pool, &id, 1);
-  return taken ? lrd_slot_open(cache, id) : NULL;
-}
-
-lrd_entry *lrd_slot_take_wide(lrd_cache *cache) {
-  uint32_t id;
-  return lrd_pool_take_wide(&cache->pool, &id) ? lrd_slot_open(cache, id) : NULL;
-}
-
-bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane) {
-  lane->first_free = 0;
-  lane->free_count = lrd_pool_take(&cache->pool, lane->free, LRD_FREE_SLOTS / 2);
-  if (!lane->free_count) return false;
-  bool wants = lrd_pool_wants_reserve(&cache->pool);
-  if (LRD_UNLIKELY(wants) && !lrd_request_is_unheard()) lrd_request_visit(&cache->request);
-  return true;
-}
-
-void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane) {
-  uint32_t given[LRD_FREE_SLOTS / 2];
-  for (uint32_t i = 0; i < LRD_FREE_SLOTS / 2; i++)
-    given[i] = lane->free[(lane->first_free + --lane->free_count) % LRD_FREE_SLOTS];
-  lrd_pool_give(&cache->pool, given, LRD_FREE_SLOTS / 2);
-  // Somebody must look whether it stays so.
-  bool asks = LRD_LOAD(&cache->pool.sparse) && lrd_request_is_idle(&cache->request);
-  if (LRD_UNLIKELY(asks) && !lrd_request_is_unheard()) lrd_request_visit(&cache->request);
-}

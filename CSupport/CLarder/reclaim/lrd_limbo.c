@@ -83,7 +83,7 @@ void lrd_limbo_add_alone_locked(lrd_limbo *limbo, lrd_pool *pool, lrd_chain *rem
   }
 }
 
-void lrd_limbo_scan_tables_locked(lrd_limbo *limbo, lrd_scan *scan) {
+void lrd_limbo_hand_tables_locked(lrd_limbo *limbo, lrd_scan *scan) {
   lrd_table *last = limbo->tables;
   if (!last) return;
   while (last->retired_next) last = last->retired_next;
@@ -93,15 +93,15 @@ void lrd_limbo_scan_tables_locked(lrd_limbo *limbo, lrd_scan *scan) {
   limbo->tables = NULL;
 }
 
-void lrd_limbo_scan_passed_locked(lrd_limbo *limbo, lrd_scan *scan) {
+void lrd_limbo_hand_passed_locked(lrd_limbo *limbo, lrd_scan *scan) {
   if (has_passed(limbo) && !limbo->busy) lrd_chain_append(&scan->entries, &limbo->waiting);
-  lrd_limbo_scan_tables_locked(limbo, scan);
+  lrd_limbo_hand_tables_locked(limbo, scan);
 }
 
-void lrd_limbo_scan_all_locked(lrd_limbo *limbo, lrd_scan *scan) {
+void lrd_limbo_hand_all_locked(lrd_limbo *limbo, lrd_scan *scan) {
   lrd_chain_append(&scan->entries, &limbo->scanned);
   hand_over_rest(limbo, scan);
-  lrd_limbo_scan_tables_locked(limbo, scan);
+  lrd_limbo_hand_tables_locked(limbo, scan);
 }
 
 void lrd_scan_run(lrd_scan *scan, lrd_hazards *hazards) {
@@ -131,21 +131,26 @@ void lrd_scan_sort(lrd_scan *scan, const lrd_hazards *hazards, lrd_pool *pool) {
   scan->sorted = true;
 }
 
-bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const lrd_hazards *hazards) {
+void lrd_limbo_add_held_locked(lrd_limbo *limbo, lrd_chain *held) {
+  limbo->held += held->count;
+  limbo->held_cost += held->cost;
+  lrd_chain_append(&limbo->fresh, held);
+}
+
+bool lrd_limbo_return_locked(lrd_limbo *limbo, lrd_scan *scan, const lrd_hazards *hazards,
+                             bool first) {
   // Entries that are not sorted need the hazards of their own scan, and only those.
   bool adopts = !scan->sorted && scan->entries.head;
   bool many = hazards->overflowed || hazards->count > LRD_LIMBO_HAZARDS;
   if (adopts && (limbo->scanned.head || many)) return false;
   if (!limbo->scanned.head) limbo->hazard_count = adopts ? (uint32_t)hazards->count : 0;
   if (adopts) memcpy(limbo->hazards, hazards->pointers, hazards->count * sizeof *limbo->hazards);
-  if (scan->urgent) {
+  if (first) {
     lrd_limbo_put_first_locked(limbo, &scan->entries);
   } else {
     lrd_chain_append(&limbo->scanned, &scan->entries);
   }
-  limbo->held += scan->held.count;
-  limbo->held_cost += scan->held.cost;
-  lrd_chain_append(&limbo->fresh, &scan->held);
+  lrd_limbo_add_held_locked(limbo, &scan->held);
   for (lrd_table *next; scan->tables; scan->tables = next) {
     next = scan->tables->retired_next;
     lrd_limbo_add_table_locked(limbo, scan->tables);

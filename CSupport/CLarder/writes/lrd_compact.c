@@ -2,7 +2,7 @@
 #include "lrd_compact.h"
 
 #include "lrd_pass.h"
-#include "lrd_spare.h"
+#include "lrd_reserve.h"
 
 /// What is less is not worth it, and neither is less than a part of the pool.
 static const size_t least_bytes = (size_t)64 << 10;
@@ -44,7 +44,7 @@ void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
   if (lane) give_free_slots(cache, lane);
   // Others may have begun when much more was there: the room that they made would be too much.
   bool begun = lrd_vacancy_cancel(&cache->pool);
-  lrd_spare_drop(&cache->pool);
+  lrd_reserve_drop(&cache->pool);
   size_t least = begun ? 0 : lrd_pool_bytes(&cache->pool) / least_part;
   bool any = lrd_vacancy_make(&cache->pool, least < least_bytes ? least_bytes : least);
   if (!any) {

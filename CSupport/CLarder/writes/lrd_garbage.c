@@ -6,10 +6,10 @@
 #include "lrd_grace.h"
 #include "lrd_hazards.h"
 #include "lrd_outcall.h"
-#include "lrd_spare.h"
+#include "lrd_reserve.h"
 
 /// Entries that one destruction loop takes over from inner calls.
-enum { deferred_most = 256 };
+enum { taken_over_most = 256 };
 
 /// True for a large table: the system takes long to free it. The background thread will do that.
 static bool leaves_tables_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
@@ -44,7 +44,7 @@ void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garba
     garbage->fence |= lrd_limbo_add_locked(limbo, removed, bound, &garbage->scan);
     if (lrd_limbo_is_behind_locked(limbo, bound)) due += LRD_DESTROY_STEP;
   }
-  if (!leaves_tables_locked(shard)) lrd_limbo_scan_tables_locked(limbo, &garbage->scan);
+  if (!leaves_tables_locked(shard)) lrd_limbo_hand_tables_locked(limbo, &garbage->scan);
   lrd_garbage_take_locked(cache, shard, garbage, due);
 }
 
@@ -71,11 +71,11 @@ static void return_scan(lrd_cache *cache, lrd_garbage *garbage, lrd_scan *scan,
                         const lrd_hazards *hazards) {
   lrd_shard *shard = garbage->home;
   lrd_shard_enter(cache, NULL, shard);
-  if (!lrd_limbo_return_locked(&shard->limbo, scan, hazards)) {
+  if (!lrd_limbo_return_locked(&shard->limbo, scan, hazards, scan->urgent)) {
     lrd_shard_leave(cache, shard);
     lrd_scan_sort(scan, hazards, &cache->pool);
     lrd_shard_enter(cache, NULL, shard);
-    lrd_limbo_return_locked(&shard->limbo, scan, hazards);
+    lrd_limbo_return_locked(&shard->limbo, scan, hazards, scan->urgent);
   }
   garbage->unsettled |= lrd_limbo_waits_locked(&shard->limbo);
   lrd_shard_leave(cache, shard);
@@ -94,8 +94,8 @@ static void run_scan(lrd_cache *cache, lrd_garbage *garbage) {
 }
 
 /// Leaves all free entries to the destruction loops that run.
-static void defer(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
-  lane->deferred = true;
+static void leave_over(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
+  lane->left_over = true;
   garbage->owes = false;
   if (!garbage->free.head) return;
   lrd_shard *shard = &cache->shards[0];
@@ -106,16 +106,16 @@ static void defer(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
 
 /// Takes one entry that inner calls have left. After many, leaves the rest to the background
 /// thread.
-static void take_deferred(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
-  if (++garbage->deferred > deferred_most) {
-    lane->deferred = false;
+static void take_over(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
+  if (++garbage->taken_over > taken_over_most) {
+    lane->left_over = false;
     lrd_request_visit(&cache->request);
     return;
   }
   lrd_shard *shard = &cache->shards[0];
   lrd_shard_enter(cache, NULL, shard);
   lrd_garbage_take_locked(cache, shard, garbage, 1);
-  lane->deferred = shard->limbo.scanned.head != NULL;
+  lane->left_over = shard->limbo.scanned.head != NULL;
   lrd_shard_leave(cache, shard);
 }
 
@@ -139,13 +139,13 @@ static lrd_entry *find_next(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garba
   if (!garbage->free.head && !garbage->owes && !garbage->destroys) return NULL;
   if (lane && !garbage->destroys) {
     if (lane->destroying == LRD_NESTED_MOST) {
-      defer(cache, lane, garbage);
+      leave_over(cache, lane, garbage);
       return NULL;
     }
     lane->destroying++;
   }
   if (!garbage->free.head && garbage->owes) take_owed(cache, garbage);
-  if (!garbage->free.head && lane && lane->deferred) take_deferred(cache, lane, garbage);
+  if (!garbage->free.head && lane && lane->left_over) take_over(cache, lane, garbage);
   lrd_entry *entry = lrd_chain_take(&garbage->free, &cache->pool);
   garbage->destroys = entry != NULL;
   if (lane && !entry) lane->destroying--;
@@ -159,21 +159,26 @@ lrd_entry *lrd_garbage_next_slow(lrd_cache *cache, lrd_lane *lane, lrd_garbage *
   return entry;
 }
 
+/// Runs a scan of what is in no limbo now. What no reader holds is free, and the rest goes to the
+/// limbo of shard 0.
+static void scan_apart(lrd_cache *cache, lrd_garbage *garbage, lrd_scan *scan) {
+  lrd_hazards hazards;
+  lrd_scan_run(scan, &hazards);
+  lrd_scan_sort(scan, &hazards, &cache->pool);
+  lrd_chain_append(&garbage->free, &scan->entries);
+  garbage->home = cache->shards;
+  if (scan->held.head || scan->tables) return_scan(cache, garbage, scan, &hazards);
+  lrd_hazards_discard(&hazards);
+}
+
 void lrd_garbage_reclaim(lrd_cache *cache, lrd_garbage *garbage) {
   lrd_scan scan = {0};
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     lrd_shard_enter(cache, NULL, shard);
-    lrd_limbo_scan_all_locked(&shard->limbo, &scan);
+    lrd_limbo_hand_all_locked(&shard->limbo, &scan);
     lrd_shard_leave(cache, shard);
   }
-  if (!lrd_scan_is_due(&scan)) return;
-  garbage->home = cache->shards;
-  lrd_hazards hazards;
-  lrd_scan_run(&scan, &hazards);
-  lrd_scan_sort(&scan, &hazards, &cache->pool);
-  lrd_chain_append(&garbage->free, &scan.entries);
-  if (scan.held.head || scan.tables) return_scan(cache, garbage, &scan, &hazards);
-  lrd_hazards_discard(&hazards);
+  if (lrd_scan_is_due(&scan)) scan_apart(cache, garbage, &scan);
 }
 
 void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage, uint64_t moment) {
@@ -192,7 +197,7 @@ void lrd_garbage_finish(lrd_cache *cache, lrd_garbage *garbage, uint64_t moment)
 }
 
 void lrd_garbage_give_back(lrd_cache *cache) {
-  lrd_spare_drop(&cache->pool);
+  lrd_reserve_drop(&cache->pool);
   lrd_alloc_give_back();
 }
 
@@ -203,26 +208,17 @@ void lrd_garbage_destroy_chain(lrd_cache *cache, lrd_chain *free, void **batch) 
   }
 }
 
-void lrd_garbage_destroy_free(lrd_cache *cache, lrd_garbage *garbage) {
+void lrd_garbage_destroy_free(lrd_cache *cache, lrd_chain *free) {
   void *batch = NULL;
-  lrd_garbage_destroy_chain(cache, &garbage->free, &batch);
+  lrd_garbage_destroy_chain(cache, free, &batch);
   if (batch) cache->hooks.finish(cache->hooks.context, batch);
 }
 
 void lrd_garbage_destroy_unlinked(lrd_cache *cache, lrd_chain *unlinked) {
   lrd_scan scan = {.entries = *unlinked, .unfenced = true};
   *unlinked = (lrd_chain){0};
-  lrd_hazards hazards;
-  lrd_scan_run(&scan, &hazards);
-  lrd_scan_sort(&scan, &hazards, &cache->pool);
-  lrd_garbage garbage = {.free = scan.entries};
-  scan.entries = (lrd_chain){0};
-  if (scan.held.head) {
-    lrd_shard_enter(cache, NULL, cache->shards);
-    lrd_limbo_return_locked(&cache->shards->limbo, &scan, &hazards);
-    lrd_shard_leave(cache, cache->shards);
-    lrd_request_visit(&cache->request);
-  }
-  lrd_hazards_discard(&hazards);
-  lrd_garbage_destroy_free(cache, &garbage);
+  lrd_garbage garbage = {0};
+  scan_apart(cache, &garbage, &scan);
+  if (garbage.unsettled) lrd_request_visit(&cache->request);
+  lrd_garbage_destroy_free(cache, &garbage.free);
 }

@@ -8,7 +8,7 @@
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
  *   Step 3. An earlier round may have taken the key's old entry out. If another thread has stored
  *           a value for the key since, count the old entry as evicted, and return AGAIN. Otherwise
- *           note a hit on the old entry, once. Where hits move entries, it is then the last victim.
+ *           note a hit on the old entry, once. Where hits move entries, it is the last to be evicted.
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
  *           What has expired goes first: if the shard has none, unlock, look in the other shards,
  *           and return AGAIN. Without another victim the old entry goes, or room is taken from
@@ -108,28 +108,35 @@ static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertio
   lrd_yield();
 }
 
-/// Step 4. Takes one entry out. False if none would help, or if the insertion first looks in the
-/// other shards for one that has expired (`seeks`).
-static bool take_out_locked(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
-                            lrd_entry *old, lrd_shortage shortage, lrd_chain *unlinked)
+/// What a search for an entry to take out has come to.
+typedef enum found {
+  FOUND,      // it is out
+  FOUND_MANY, // not tried: this round has as many as one lock may take out
+  FOUND_NONE, // the shard has no other one that would help
+  FOUND_LATE, // not here, but another shard may have one that has expired, which goes first
+} found;
+
+/// Step 4. Takes one entry out.
+static found take_out_locked(lrd_cache *cache, lrd_shard *shard, const lrd_insertion *insertion,
+                             lrd_entry *old, lrd_shortage shortage, lrd_chain *unlinked)
     LRD_REQUIRES(shard->lock) {
   if (LRD_UNLIKELY(shard->timer)) {
-    if (lrd_expire_one_locked(shard, old, unlinked)) return true;
-    bool may = cache->shard_mask && insertion->sought < seeks_per_insertion;
-    insertion->seeks = may && lrd_expire_may_find(cache, shard->timer->now);
-    if (insertion->seeks) return false;
+    if (lrd_expire_one_locked(shard, old, unlinked)) return FOUND;
+    bool may = cache->shard_mask && insertion->seeks < seeks_per_insertion;
+    if (may && lrd_expire_may_find(cache, shard->timer->now)) return FOUND_LATE;
   }
-  return lrd_evict_living_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, unlinked);
+  bool evicted = lrd_evict_living_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, unlinked);
+  return evicted ? FOUND : FOUND_NONE;
 }
 
-/// Step 4, when the victims are not enough: gives their room back for the next round. `exhausted`:
-/// the shard has no other victim that would help.
+/// Step 4, when the victims are not enough: gives their room back for the next round. `found`: how
+/// the last search for one has ended.
 static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
                             lrd_insertion *insertion, lrd_entry *old, lrd_chain *victims,
-                            lrd_shortage shortage, bool exhausted) LRD_RELEASE(shard->lock) {
+                            lrd_shortage shortage, found found) LRD_RELEASE(shard->lock) {
   // To remove an old entry of cost 0 would not help. It stays, if the policy passes over such.
   bool gives_way = old && (lrd_entry_cost(old) || !cache->policy->pass);
-  if (exhausted && gives_way) {
+  if (found == FOUND_NONE && gives_way) {
     // Nothing else here frees cost, and the new entry does not fit beside those of other shards.
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_REPLACED, victims);
     shard->counters.removals++; // counts as a replacement if the new entry is stored
@@ -140,10 +147,11 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   }
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, victims);
   lrd_shard_leave(cache, shard);
-  if (insertion->seeks) lrd_expire_seek(cache, lane, &insertion->garbage);
-  insertion->sought += insertion->seeks;
-  insertion->seeks = false;
-  if (exhausted && !gives_way) steal_room(cache, lane, insertion, shortage);
+  if (found == FOUND_LATE) {
+    insertion->seeks++;
+    lrd_expire_seek(cache, lane, &insertion->garbage);
+  }
+  if (found == FOUND_NONE && !gives_way) steal_room(cache, lane, insertion, shortage);
   return LRD_AGAIN;
 }
 
@@ -205,9 +213,10 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
                                          lrd_entry_cost(entry))) != LRD_ROOM) {
     // Leaves half the range for the next cost, so that the sum cannot overflow.
     bool many = unlinked.count == LRD_EVICTIONS_PER_LOCK || freed_cost > INT64_MAX;
-    if (many || !take_out_locked(cache, shard, insertion, old, shortage, &unlinked)) {
-      bool exhausted = !many && !insertion->seeks;
-      return end_round(cache, lane, shard, insertion, old, &unlinked, shortage, exhausted);
+    found found =
+        many ? FOUND_MANY : take_out_locked(cache, shard, insertion, old, shortage, &unlinked);
+    if (found != FOUND) {
+      return end_round(cache, lane, shard, insertion, old, &unlinked, shortage, found);
     }
     freed++;
     freed_cost += lrd_entry_cost(unlinked.tail);

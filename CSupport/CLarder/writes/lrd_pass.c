@@ -59,18 +59,18 @@ bool lrd_pass_begin(lrd_pass *pass, lrd_cache *cache) {
 /// end.
 static bool scan_some(lrd_cache *cache, const lrd_hazards *hazards) {
   lrd_shard *shard = cache->shards;
-  lrd_scan scan = {.sorted = true};
+  lrd_chain held = {0};
   lrd_entry *entry = NULL;
   lrd_shard_enter(cache, NULL, shard);
   for (int i = 0; i < scanned_per_lock; i++) {
-    entry = lrd_chain_take(&cache->retired, &cache->pool);
+    entry = lrd_chain_take(&cache->moved_out, &cache->pool);
     if (!entry) break;
-    lrd_chain_add(lrd_hazards_name(hazards, entry) ? &scan.held : &cache->scanned, entry);
+    lrd_chain_add(lrd_hazards_name(hazards, entry) ? &held : &cache->moved_free, entry);
   }
-  bool held = scan.held.head;
-  if (held) lrd_limbo_return_locked(&shard->limbo, &scan, hazards);
+  bool waits = held.head;
+  lrd_limbo_add_held_locked(&shard->limbo, &held);
   lrd_shard_leave(cache, shard);
-  if (held) lrd_request_visit(&cache->request);
+  if (waits) lrd_request_visit(&cache->request);
   return entry;
 }
 
@@ -88,8 +88,8 @@ static void scan_all(lrd_cache *cache) {
 static bool destroy_some(lrd_cache *cache, void **batch) {
   lrd_chain some = {0};
   lrd_shard_enter(cache, NULL, cache->shards);
-  for (int i = 0; i < destroyed_at_once && cache->scanned.head; i++) {
-    lrd_chain_add(&some, lrd_chain_take(&cache->scanned, &cache->pool));
+  for (int i = 0; i < destroyed_at_once && cache->moved_free.head; i++) {
+    lrd_chain_add(&some, lrd_chain_take(&cache->moved_free, &cache->pool));
   }
   lrd_shard_leave(cache, cache->shards);
   bool any = some.head;
@@ -98,7 +98,7 @@ static bool destroy_some(lrd_cache *cache, void **batch) {
 }
 
 /// Destroys all of them.
-static void destroy_scanned(lrd_cache *cache) {
+static void destroy_moved(lrd_cache *cache) {
   void *batch = NULL;
   destruction this = {.cache = cache, .outer = innermost};
   innermost = &this;
@@ -114,9 +114,9 @@ uint32_t lrd_pass_end(lrd_pass *pass) {
     lrd_pool_give(&cache->pool, pass->stock.ids[i], pass->stock.count[i]);
   }
   lrd_free(pass->vacancies, pass->room * sizeof *pass->vacancies, _Alignof(lrd_vacancy));
-  if (cache->retired.head) scan_all(cache);
+  if (cache->moved_out.head) scan_all(cache);
   lrd_pass_give(cache);
-  destroy_scanned(cache);
+  destroy_moved(cache);
   return pass->moved;
 }
 
@@ -124,13 +124,13 @@ void lrd_pass_take_settled(lrd_cache *cache) {
   for (;;) {
     lrd_pass_take(cache);
     // Left by a thread that fork() did not copy.
-    if (cache->retired.head) scan_all(cache);
+    if (cache->moved_out.head) scan_all(cache);
     lrd_shard_enter(cache, NULL, cache->shards);
-    bool settled = !cache->scanned.head;
+    bool settled = !cache->moved_free.head;
     lrd_shard_leave(cache, cache->shards);
     if (settled) return;
     lrd_pass_give(cache);
-    destroy_scanned(cache);
+    destroy_moved(cache);
   }
 }
 
@@ -223,7 +223,7 @@ lrd_pass_result lrd_pass_slice(lrd_pass *pass, lrd_shard *shard, lrd_sweep *swee
   if (!entries) return LRD_PASS_OVER;
   if (enter(shard, tries)) {
     size_t count = lrd_sweep_next_locked(shard, sweep, entries, room);
-    move_locked(pass, shard, entries, count, &cache->retired);
+    move_locked(pass, shard, entries, count, &cache->moved_out);
     lrd_shard_leave(cache, shard);
     result = sweep->done ? LRD_PASS_DONE : LRD_PASS_MORE;
   }

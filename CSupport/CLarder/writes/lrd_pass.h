@@ -2,12 +2,11 @@
 /* lrd_pass.h — a pass over a cache that moves entries out of vacated pages, in slices; see
  * lrd_compact.h.
  *
- * WHAT IS MOVED RETIRES INTO CHAINS OF ITS OWN, and not into the limbo: writers put what they
- * destroy into slots that they use again, and would store new entries in the pages that are to be
- * emptied.
+ * WHAT IS MOVED WAITS IN CHAINS OF ITS OWN, and not in the limbo: writers put what they destroy into
+ * slots that they use again, and would store new entries in the pages that are to be emptied.
  *
- *   retired ──▶ one fence and one scan for all ──▶ scanned ──▶ destroyed, a few at a time
- *                          └── a reader holds it ──▶ the limbo
+ *   moved_out ──▶ one fence and one scan for all ──▶ moved_free ──▶ destroyed, a few at a time
+ *                            └── a reader holds it ──▶ the limbo
  *
  * The chains belong to the cache, so any thread goes on where another one was. They change under a
  * shard's lock: a move takes that of its entry, all else that of the first shard. So a child of

@@ -6,7 +6,7 @@
 #include "lrd_expire.h"
 #include "lrd_garbage.h"
 #include "lrd_growth.h"
-#include "lrd_spare.h"
+#include "lrd_reserve.h"
 #include "lrd_sweep.h"
 
 enum {
@@ -240,5 +240,5 @@ void lrd_relief_settle(lrd_cache *cache) {
   lrd_garbage garbage = {0};
   lrd_garbage_reclaim(cache, &garbage);
   lrd_garbage_finish(cache, &garbage, 0);
-  lrd_spare_drop(&cache->pool);
+  lrd_reserve_drop(&cache->pool);
 }

@@ -27,33 +27,17 @@ static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t 
   return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
 }
 
-/// True when exchange_locked() may retire an entry: nobody observes, the limbo is due for nothing,
-/// no entry has a cost, and this thread may destroy what is free. `used`: lrd_limbo_waits_locked().
-LRD_INLINE bool is_quiet_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, bool used)
+/// True when evict_locked() may retire an entry: nobody observes, the limbo is due for nothing, no
+/// entry has a cost, and this thread may destroy what is free. `waits`: the limbo is not empty.
+LRD_INLINE bool is_quiet_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, bool waits)
     LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
   if (!lane || lane->destroying || lane->thread->top != lane->thread->hazards) return false;
   if (cache->observed || shard->cost) return false;
   // A thread that is alone now empties a limbo from a time with more threads.
-  return !used ||
+  return !waits ||
          (!lrd_thread_is_solitary() &&
           lrd_limbo_is_quiet_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard)));
-}
-
-/// Retires an entry that was detached since is_quiet_locked(), and takes one out of the limbo for
-/// it: `*freed` becomes an entry to destroy, if there is one. True when some stay behind: ask for a
-/// visit.
-LRD_INLINE bool exchange_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, bool used,
-                                lrd_entry *removed, lrd_entry **freed) LRD_REQUIRES(shard->lock) {
-  if (!used && lrd_thread_is_solitary()) {
-    *freed = removed;
-    lane->destroying++;
-    return false;
-  }
-  lrd_chain_add_costing(&shard->limbo.fresh, removed, 0);
-  *freed = lrd_limbo_take_locked(&shard->limbo, &cache->pool, &cache->entry_references);
-  lane->destroying += *freed != NULL;
-  return true;
 }
 
 typedef enum eviction {
@@ -62,24 +46,33 @@ typedef enum eviction {
   EVICTED_TO_LIMBO, // something stays there: ask for a visit
 } eviction;
 
-/// Evicts one entry and retires it, where is_quiet_locked() allows that. `freed`: an entry to
-/// destroy. `timer`: as in store_locked().
+/// Evicts one entry and retires it, where is_quiet_locked() allows that. `*freed` becomes an entry
+/// to destroy, if there is one: this one, or one that the limbo gives for it. `timer`: as in
+/// store_locked().
 LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
                                  lrd_entry **freed, lrd_timer *timer) LRD_REQUIRES(shard->lock) {
-  bool used = lrd_limbo_waits_locked(&shard->limbo);
-  if (!is_quiet_locked(cache, lane, shard, used)) return NOT_EVICTED;
+  lrd_limbo *limbo = &shard->limbo;
+  bool waits = lrd_limbo_waits_locked(limbo);
+  if (!is_quiet_locked(cache, lane, shard, waits)) return NOT_EVICTED;
   uint32_t id = lrd_evict_take_locked(shard);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
-  if (shard->order.ahead) lrd_evict_prefetch_locked(cache, shard, victim, !used);
+  if (shard->order.ahead) lrd_evict_prefetch_locked(cache, shard, victim, !waits);
   if (timer && victim->fields & LRD_IS_TIMED) {
     lrd_wheel_remove(&timer->wheel, shard->pool, victim);
   }
   lrd_shard_erase_locked(shard, victim, id, LRD_REMOVED_LIMIT);
   lane->sound_at = shard->unlinked;
   lane->applied++;
-  bool waits = exchange_locked(cache, lane, shard, used, victim, freed);
-  return waits ? EVICTED_TO_LIMBO : EVICTED;
+  if (!waits && lrd_thread_is_solitary()) {
+    *freed = victim;
+    lane->destroying++;
+    return EVICTED;
+  }
+  lrd_chain_add_costing(&limbo->fresh, victim, 0);
+  *freed = lrd_limbo_take_locked(limbo, &cache->pool, &cache->entry_references);
+  lane->destroying += *freed != NULL;
+  return EVICTED_TO_LIMBO;
 }
 
 /// The rest, once the table has room. `timer`: that of the shard if there is one.

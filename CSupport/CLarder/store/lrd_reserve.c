@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lrd_spare.h"
+#include "lrd_reserve.h"
 
-bool lrd_spare_prepare(lrd_pool *pool) {
+bool lrd_reserve_prepare(lrd_pool *pool) {
   if (!atomic_exchange_explicit(&pool->wants_reserve, false, memory_order_relaxed)) return false;
   lrd_lock_acquire(&pool->lock);
   size_t mapped = pool->mapped;
@@ -20,7 +20,7 @@ bool lrd_spare_prepare(lrd_pool *pool) {
   return wanted;
 }
 
-void lrd_spare_drop(lrd_pool *pool) {
+void lrd_reserve_drop(lrd_pool *pool) {
   lrd_page *emptied = NULL;
   lrd_lock_acquire(&pool->lock);
   lrd_page *reserve = pool->reserve;

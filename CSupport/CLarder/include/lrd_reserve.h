@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_spare.h — the pages without entries that a pool keeps at hand: made in advance, and given
+/* lrd_reserve.h — the pages without entries that a pool keeps at hand: made in advance, and given
  * up when memory is short. */
 #pragma once
 
@@ -9,10 +9,10 @@
 
 /// Makes a reserve page if the pool wants one, has no empty page and has fewer slots than expected.
 /// True when it has made one. Locks `lock`. One thread at a time may call it.
-bool lrd_spare_prepare(lrd_pool *pool);
+bool lrd_reserve_prepare(lrd_pool *pool);
 
 /// Frees the empty page, unless it awaits entries, and the reserve page, if there are any. Locks
 /// `lock`.
-void lrd_spare_drop(lrd_pool *pool);
+void lrd_reserve_drop(lrd_pool *pool);
 
 #pragma clang assume_nonnull end
