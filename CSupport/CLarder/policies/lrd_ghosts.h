@@ -136,7 +136,7 @@ LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t hash, uint64_t weigh
 bool lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark, uint32_t life);
 
 /// Takes out the ghost of a missed key. True when it was at most `life` epochs old.
-LRD_INLINE bool lrd_ghosts_recall(const lrd_ghosts *ghosts, uint64_t hash, uint32_t life) {
+LRD_INLINE bool lrd_ghosts_recall(lrd_ghosts *ghosts, uint64_t hash, uint32_t life) {
   if (!ghosts->buckets) return false;
   uint16_t *bucket = lrd_ghosts_bucket(ghosts, hash);
   uint16_t mark = lrd_ghosts_mark(hash);

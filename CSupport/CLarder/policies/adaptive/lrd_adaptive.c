@@ -32,9 +32,9 @@ static void turn_to(lrd_order *order, uint32_t number) {
   lrd_amount share = order->share;
   state->advised = number;
   state->expert = expert;
-  bool small = order->queue[LRD_OLD].size.count || order->queue[LRD_YOUNG].size.count;
+  bool holds_small = order->queue[LRD_OLD].size.count || order->queue[LRD_YOUNG].size.count;
   bool asked = lrd_advisor_threshold(order->shared) || lrd_advisor_waits(order->shared);
-  state->plain = !bounded && !small && !asked && !state->threshold && !state->probe_count &&
+  state->plain = !bounded && !holds_small && !asked && !state->threshold && !state->probe_count &&
                  !state->ghosts.buckets;
   state->settles = may_settle(order, expert);
   state->small = (lrd_amount){small_part(expert, share.count), small_part(expert, share.cost)};
@@ -75,8 +75,8 @@ static uint64_t capacity_of(const lrd_order *order) {
   return by_cost < capacity ? (uint64_t)by_cost : capacity;
 }
 
-static bool is_far(uint64_t estimate, uint64_t planned) {
-  return estimate / 2 > planned || estimate < planned / 2;
+static bool is_far(uint64_t estimate, uint64_t capacity) {
+  return estimate / 2 > capacity || estimate < capacity / 2;
 }
 
 void lrd_adaptive_plan(lrd_order *order) {
@@ -88,8 +88,9 @@ void lrd_adaptive_plan(lrd_order *order) {
   uint64_t capacity = capacity_of(order);
   if (capacity == LRD_UNBOUNDED || lrd_order_is_idle(order, capacity)) return;
   if (!capacity) capacity = 1;
-  if (state->planned && !is_far(capacity, state->planned)) return;
-  state->planned = state->capacity = capacity;
+  if (state->planned && !is_far(capacity, state->capacity)) return;
+  state->planned = true;
+  state->capacity = capacity;
   lrd_advisor_propose(advisor, capacity, exact);
   uint64_t whole = LRD_LOAD(&advisor->wished);
   state->ghost_buckets = lrd_ghosts_buckets(
@@ -104,7 +105,7 @@ void lrd_adaptive_open(lrd_order *order) {
   lrd_samples_clear(&state->samples);
   lrd_advisor_forget(order->shared);
   state->probe_count = 0;
-  state->planned = 0;
+  state->planned = false;
   state->rest = state->upkeeps = 0;
   state->full_for = 0;
   state->advised = LRD_EXPERTS;
@@ -112,7 +113,7 @@ void lrd_adaptive_open(lrd_order *order) {
 
 void lrd_adaptive_resize(lrd_order *order) {
   lrd_adaptive *state = order->state;
-  state->planned = 0;
+  state->planned = false;
   state->rest = state->upkeeps = 0;
   turn_to(order, lrd_advisor_current(order->shared));
   if (!order->history.bytes) return;

@@ -3,10 +3,10 @@
  * sizes of its queues, and its memory.
  *
  *   lrd_policy_adaptive.c     the order: the queue of each entry, and the next victim
- *   lrd_adaptive_queues.h     the queues: the small one, in two halves, and the main one
- *   lrd_adaptive_front.h      the next victims of the main queue, found in advance
+ *   lrd_parted.h              the queues: the small one, in two halves, and the main one
+ *   lrd_front.h               the next victims of the main queue, found in advance
  *   lrd_adaptive_trim.h       what trims and memory pressure evict
- *   lrd_adaptive_sampling.h   the sample: the requests that the advisor learns of
+ *   lrd_sampling.h            the sample: the requests that the advisor learns of
  *
  * THE QUEUES follow the advisor's expert. A change of expert moves nothing at once: insertions and
  * evictions go by the new targets.
@@ -17,8 +17,8 @@
  * Guard of everything here: the shard's lock. */
 #pragma once
 
-#include "lrd_adaptive_queues.h"
 #include "lrd_advisor.h"
+#include "lrd_parted.h"
 #include "lrd_policy.h"
 #include "lrd_samples.h"
 
@@ -42,7 +42,7 @@ typedef struct lrd_adaptive {
   uint32_t rest;      // insertions before the next upkeep
   uint32_t full_for;  // periods for which the shard still counts as full after an eviction
   uint32_t threshold; // keys are sampled below this; the advisor's, lately
-  uint8_t known;      // entries without hits that the front hand has passed: lrd_adaptive_front.h
+  uint8_t known;      // entries without hits that the front hand has passed: lrd_front.h
   uint8_t reach;      // steps that it may go before the next eviction from the main queue
   bool goes;          // it goes on after evictions from the small queue as well
   // These follow the sampled keys.
@@ -62,8 +62,8 @@ typedef struct lrd_adaptive {
   lrd_trim_round round;
   uint32_t ghost_buckets;
   uint32_t sample_buckets;
-  uint64_t planned;  // entries of capacity that the wanted history is for; 0: none planned yet
   uint64_t capacity; // entries that the buckets above are for; stays when limits change
+  bool planned;      // the history for these limits is asked for
 } lrd_adaptive;
 _Static_assert(offsetof(lrd_adaptive, probes) <= 64, "in one line");
 
@@ -79,8 +79,8 @@ static inline bool lrd_adaptive_small_is_full(const lrd_order *order) {
 }
 
 /// Moves the oldest entries of a small queue that was larger under another expert to the main
-/// queue, a few at a time: those without which it is still full. Once none is left, until the next
-/// change of the targets nothing `settles`.
+/// queue, a few at a time: those without which it is still full. Once none is left, clears
+/// `settles`, until the targets change again.
 void lrd_adaptive_settle(lrd_order *order, lrd_slots slots);
 
 /// Asks for history and shadows when the shard is no longer idle. Where costs are limited, asks

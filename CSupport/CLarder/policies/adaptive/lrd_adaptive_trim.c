@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_adaptive_trim.h"
 
-#include "lrd_adaptive_sampling.h"
+#include "lrd_sampling.h"
 
 /// The largest part of what is left that the small queue keeps, in per cent.
 enum { small_most = 50 };
@@ -35,7 +35,7 @@ void lrd_adaptive_trim_pass(lrd_order *order, lrd_slots slots, lrd_entry *entry)
 }
 
 /// True if an entry with so many hits is the victim.
-static bool goes(const lrd_order *order, const lrd_entry *entry, uint32_t hits) {
+static bool is_victim(const lrd_order *order, const lrd_entry *entry, uint32_t hits) {
   const lrd_adaptive *state = order->state;
   uint32_t level = order->trim == LRD_TRIM_DEEP ? state->round.level : 0;
   if (entry->queue == LRD_MAIN) return hits <= level;
@@ -54,7 +54,7 @@ uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots) {
     lrd_entry *entry = lrd_slots_entry(slots, id);
     uint32_t hits = lrd_entry_bits(entry), left_hits = hits;
     order->steps++;
-    if (goes(order, entry, hits)) return id;
+    if (is_victim(order, entry, hits)) return id;
     if (!small) {
       if (hits < fewest) {
         fewest = hits;
@@ -65,7 +65,7 @@ uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots) {
         left_hits = lrd_expert_round(state->expert, lrd_credit(hits));
       }
     }
-    if (left_hits != hits) lrd_adaptive_set_hits(order, entry, id, hits, left_hits);
+    if (left_hits != hits) lrd_sampling_set_hits(order, entry, id, hits, left_hits);
     lrd_parted_promote(order, small ? LRD_OLD : LRD_MAIN, slots, entry, id);
   }
   return coldest == LRD_NIL ? order->queue[LRD_MAIN].list.tail : coldest;

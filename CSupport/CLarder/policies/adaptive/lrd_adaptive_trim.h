@@ -5,8 +5,8 @@
  * rule keeps the small queue as large as the whole cache asks for, and takes hits away from each
  * entry that it spares. After a deep trim the small queue would be all that is left, then chance.
  *
- *   the small queue   gives entries while it is no less than its part of what is left, half at
- *                     most. Those with hits enough move to the main queue, as ever
+ *   the small queue   gives entries while it has its part of what is left, or half if that is less.
+ *                     Those with hits enough move to the main queue, as ever
  *   the main queue    gives those that count the fewest hits. All others move to its hot end
  *
  * DEEP TRIMS, of more than an eighth of the cache, leave the others their hits: these would be used
@@ -29,7 +29,7 @@
 #pragma once
 
 #include "lrd_adaptive.h"
-#include "lrd_adaptive_queues.h"
+#include "lrd_parted.h"
 
 #pragma clang assume_nonnull begin
 

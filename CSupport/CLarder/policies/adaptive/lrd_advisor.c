@@ -58,20 +58,33 @@ void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact) {
   LRD_STORE(&advisor->wished, all);
 }
 
+static size_t shadows_bytes(uint32_t capacity) {
+  size_t bytes = LRD_EXPERTS * sizeof(lrd_shadow);
+  for (int i = 0; i < LRD_EXPERTS; i++) bytes += lrd_shadow_bytes(&lrd_experts[i], capacity);
+  return bytes;
+}
+
+static void free_shadows(lrd_shadow *shadows, uint32_t capacity) {
+  lrd_free(shadows, shadows_bytes(capacity), _Alignof(lrd_shadow));
+}
+
 void lrd_advisor_destroy(void *shared) {
   lrd_advisor *advisor = shared;
   // If the lock is held, fork() came in the middle of an adjustment, and nobody is left to release
   // it. The memory of the shadows is lost then.
-  if (!lrd_lock_is_held(&advisor->lock)) {
-    lrd_free(advisor->shadows, advisor->bytes, _Alignof(lrd_shadow));
-  }
+  if (!lrd_lock_is_held(&advisor->lock)) free_shadows(advisor->shadows, advisor->capacity);
   lrd_free(advisor, sizeof *advisor, _Alignof(lrd_advisor));
+}
+
+/// Where an expert is on the scale from a small queue of nothing to one of all; CLOCK is at the end.
+static int place_of(const lrd_expert *expert) {
+  return expert->clock ? 100 : expert->small;
 }
 
 /// The cost of a change from one expert to another, in entries. A small queue that grows makes the
 /// main queue give up at once what it has gathered. Growing therefore costs more than shrinking.
 static double cost_of_change(const lrd_expert *from, const lrd_expert *to, uint32_t capacity) {
-  int way = to->position - from->position;
+  int way = place_of(to) - place_of(from);
   double distance = way > 0 ? cost_of_growing * way : -cost_of_shrinking * way;
   return (distance / 100 + cost_of_any) * capacity;
 }
@@ -226,12 +239,6 @@ static uint32_t threshold_for(uint32_t capacity, uint64_t entries) {
   return part > UINT32_MAX ? UINT32_MAX : (uint32_t)part;
 }
 
-static size_t shadows_bytes(uint32_t capacity) {
-  size_t bytes = LRD_EXPERTS * sizeof(lrd_shadow);
-  for (int i = 0; i < LRD_EXPERTS; i++) bytes += lrd_shadow_bytes(&lrd_experts[i], capacity);
-  return bytes;
-}
-
 size_t lrd_advisor_bytes(void *shared) {
   lrd_advisor *advisor = shared;
   uint64_t built = LRD_LOAD(&advisor->built);
@@ -247,21 +254,19 @@ void lrd_advisor_adjust(void *shared) {
   if (lrd_lock_is_held(&advisor->lock)) return;
   uint64_t entries = LRD_LOAD(&advisor->wished);
   uint32_t capacity = lrd_advisor_shadow(entries);
-  size_t bytes = capacity ? shadows_bytes(capacity) : 0;
-  lrd_shadow *shadows = capacity ? lrd_alloc_zeroed(bytes, _Alignof(lrd_shadow)) : NULL;
-  if (!shadows) bytes = 0;
+  lrd_shadow *shadows =
+      capacity ? lrd_alloc_zeroed(shadows_bytes(capacity), _Alignof(lrd_shadow)) : NULL;
   char *rest = shadows ? (char *)(shadows + LRD_EXPERTS) : NULL;
   for (int i = 0; shadows && i < LRD_EXPERTS; i++) {
     lrd_shadow_open(&shadows[i], &lrd_experts[i], capacity, rest);
     rest += lrd_shadow_bytes(&lrd_experts[i], capacity);
   }
   lrd_shadow *former = shadows;
-  size_t former_bytes = bytes;
+  uint32_t former_capacity = capacity;
   if (try_lock(advisor)) {
     former = advisor->shadows;
-    former_bytes = advisor->bytes;
+    former_capacity = advisor->capacity;
     advisor->shadows = shadows;
-    advisor->bytes = bytes;
     advisor->capacity = capacity;
     advisor->events = 0;
     advisor->lead = (lrd_lead){0};
@@ -276,5 +281,5 @@ void lrd_advisor_adjust(void *shared) {
     LRD_STORE(&advisor->built, entries);
     release(advisor);
   }
-  lrd_free(former, former_bytes, _Alignof(lrd_shadow));
+  free_shadows(former, former_capacity);
 }

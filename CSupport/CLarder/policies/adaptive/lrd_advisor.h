@@ -65,7 +65,7 @@
  *
  * A FEW AT A TIME. A probe through all seven shadows touches much memory outside the processor's
  * cache, and one insertion in fifty would pay for it. Each shard therefore keeps a few probes
- * waiting, and each upkeep (lrd_adaptive_sampling.h) takes them through two shadows at most. The
+ * waiting, and each upkeep (lrd_sampling.h) takes them through two shadows at most. The
  * more probes wait, the more upkeeps a period has. When too many wait, the oldest goes through the
  * rest at once.
  *
@@ -107,8 +107,7 @@ typedef struct lrd_advisor {
   // Lookups that miss read the fields above. So do insertions that do the upkeep, find a ghost or
   // fill the cache. The fields below are on other cache lines.
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  lrd_shadow *_Nullable shadows; // one for each expert; their memory follows
-  size_t bytes;
+  lrd_shadow *_Nullable shadows;    // one for each expert; their memory follows
   uint32_t capacity;                // of each shadow
   uint32_t events;                  // misses since the last decision
   uint32_t misses_heard;            // of the cache itself, lately

@@ -59,11 +59,10 @@ typedef enum lrd_demand {
 } lrd_demand;
 
 typedef struct lrd_expert {
-  uint8_t small;    // target of the small queue, in per cent of the capacity
-  uint8_t life;     // how long a ghost lives, in epochs
-  bool clock;       // see above
-  uint8_t fills;    // lrd_demand, from which on it fills
-  uint8_t position; // on a scale from small to large, CLOCK last; a change costs the distance
+  uint8_t small; // target of the small queue, in per cent of the capacity
+  uint8_t life;  // how long a ghost lives, in epochs
+  bool clock;    // see above
+  uint8_t fills; // lrd_demand, from which on it fills
 } lrd_expert;
 
 enum {
@@ -77,13 +76,13 @@ enum {
 };
 
 static const lrd_expert lrd_experts[LRD_EXPERTS] = {
-    {.small = 1, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME, .position = 1},
-    {.small = 10, .life = 1 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_PRESSING, .position = 10},
-    {.small = 30, .life = 1 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME, .position = 30},
-    {.small = 50, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_NEVER, .position = 50},
-    {.small = 97, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME, .position = 97},
-    {.small = 3, .life = 1, .fills = LRD_DEMAND_SOME, .position = 3},
-    {.small = 0, .life = 0, .clock = true, .fills = LRD_DEMAND_SOME, .position = 100},
+    {.small = 1, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME},
+    {.small = 10, .life = 1 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_PRESSING},
+    {.small = 30, .life = 1 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME},
+    {.small = 50, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_NEVER},
+    {.small = 97, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME},
+    {.small = 3, .life = 1, .fills = LRD_DEMAND_SOME},
+    {.small = 0, .life = 0, .clock = true, .fills = LRD_DEMAND_SOME},
 };
 
 /// The most hits that count for an entry. With 1 the miss ratio is 0.002 worse; with 7 it is no
@@ -97,7 +96,8 @@ static inline uint32_t lrd_credit(uint32_t hits) {
 /// The most entries that move from the younger to the older half in one insertion.
 enum { LRD_AGEING_MOST = 4 };
 
-/// The most entries that one eviction looks at, beside LRD_AGEING_MOST that it may have to settle.
+/// The most entries that one eviction looks at, beside LRD_AGEING_MOST that it may have to settle
+/// and LRD_FRONT_STEPS that the front hand passes.
 enum { LRD_EXPERT_STEPS = 56 };
 
 /// The target of the small queue, for this capacity.

@@ -2,23 +2,23 @@
 /* lrd_policy_adaptive.c — follows the expert that would have missed least lately. lrd_expert.h has
  * the rules of the experts, and lrd_advisor.h the choice among them.
  *
- *   queue     the small queue, old and young, and the main queue: lrd_adaptive_queues.h
+ *   queue     the small queue, old and young, and the main queue: lrd_parted.h
  *   history   [ ghosts | sampled entries ]
  *
  * AN EVICTION
- *   1. Settles, after a change to an expert that fills under pressing demand, or in a small cache
- *      under the demand that it fills under: moves up to LRD_AGEING_MOST of the oldest
- *      entries of a small queue that is too large to the main queue.
+ *   1. Settles, if there was demand enough for that when the targets changed last (`settles`):
+ *      moves up to LRD_AGEING_MOST of the oldest entries of a small queue that is too large to the
+ *      main queue.
  *   2. Looks at the coldest entry of the small queue if that has its share or the main queue is
  *      empty, otherwise at the coldest of the main queue.
  *   3. An entry with hits enough moves from the small queue to the hot end of the main queue, or
  *      goes round the main queue once more, with fewer hits. Then step 2 again; the last of
  *      LRD_EXPERT_STEPS entries may not stay. Any other entry is the victim.
  *   4. A victim of the small queue leaves a ghost.
- *   5. The front hand of the main queue goes ahead (lrd_adaptive_front.h).
+ *   5. The front hand of the main queue goes ahead (lrd_front.h).
  *
  * AN INSERTION, after the evictions for it
- *   1. Does the upkeep if that is due (lrd_adaptive_sampling.h).
+ *   1. Does the upkeep if that is due (lrd_sampling.h).
  *   2. Enters the main queue: if a ghost proves the key and the program loads what it misses; under
  *      CLOCK; or while the cache fills up under an expert that fills, once the small queue has its
  *      share. Otherwise enters the young half of the small queue.
@@ -44,9 +44,9 @@
  * to 0.16 bytes for each entry from 16,384 on; and the shadows (lrd_advisor.h). An idle cache has
  * none of it. */
 #include "../lrd_queues.h"
-#include "lrd_adaptive_front.h"
-#include "lrd_adaptive_sampling.h"
 #include "lrd_adaptive_trim.h"
+#include "lrd_front.h"
+#include "lrd_sampling.h"
 
 /// The periods of upkeep after an eviction for which the shard counts as full. Evictions may come
 /// several at once, before the insertions that need them.
@@ -64,7 +64,7 @@ static void age(lrd_order *order, lrd_slots slots) {
     uint32_t id = order->hand;
     lrd_entry *entry = lrd_slots_entry(slots, id);
     uint32_t hits = lrd_entry_bits(entry);
-    if (hits) lrd_adaptive_set_hits(order, entry, id, hits, 0);
+    if (hits) lrd_sampling_set_hits(order, entry, id, hits, 0);
     lrd_parted_age(order, entry);
   }
 }
@@ -77,13 +77,12 @@ static bool is_filling(const lrd_order *order) {
          (full == LRD_UNBOUNDED || lrd_order_size(order).cost < full - full / cost_gap);
 }
 
-/// True when a new entry begins in the main queue. While the cache fills up and there is demand,
-/// entries beyond the small queue's share do. The main queue would otherwise start out empty, and
-/// the small one be the whole cache.
-LRD_INLINE bool is_for_main(lrd_order *order, uint64_t hash48) {
+/// True when a new entry begins in the main queue. `proven`: its key had a ghost. While the cache
+/// fills up and there is demand, entries beyond the small queue's share do. The main queue would
+/// otherwise start out empty, and the small one be the whole cache.
+LRD_INLINE bool is_for_main(const lrd_order *order, bool proven) {
   const lrd_adaptive *state = order->state;
   const lrd_expert *expert = state->expert;
-  bool proven = lrd_ghosts_recall(&state->ghosts, hash48, expert->life);
   // Where nobody loads what was missed, a key stored again proves nothing.
   if (LRD_UNLIKELY(proven) && lrd_advisor_hears_loads(order->shared)) return true;
   if (expert->clock) return true;
@@ -95,17 +94,18 @@ static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool 
                                                      lrd_entry *entry, uint32_t id) {
   lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
-  if (LRD_UNLIKELY(!state->rest--)) lrd_adaptive_upkeep(order, slots);
+  if (LRD_UNLIKELY(!state->rest--)) lrd_sampling_upkeep(order, slots);
   uint64_t hash48 = lrd_entry_hash48_locked(entry);
-  if (is_for_main(order, hash48)) {
+  bool proven = lrd_ghosts_recall(&state->ghosts, hash48, state->expert->life);
+  if (is_for_main(order, proven)) {
     lrd_order_add(order, LRD_MAIN, slots, entry, id);
   } else {
     lrd_parted_add_young(order, slots, entry, id);
   }
   age(order, slots);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
+  if (LRD_UNLIKELY(lrd_sampling_hears(state, hash48))) {
     lrd_samples_add(&state->samples, id);
-    lrd_adaptive_tell(order, lrd_hash_mix(hash48), LRD_HEARD_STORE, 0);
+    lrd_sampling_tell(order, lrd_hash_mix(hash48), LRD_HEARD_STORE, 0);
   }
 }
 
@@ -129,9 +129,9 @@ static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *ent
   uint64_t hash48 = lrd_entry_hash48_locked(entry);
   if (evicted) note_eviction(state, entry, hash48);
   uint32_t id = lrd_parted_remove(order, lrd_pool_slots(pool), entry);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
+  if (LRD_UNLIKELY(lrd_sampling_hears(state, hash48))) {
     lrd_samples_remove(&state->samples, id);
-    if (!evicted) lrd_adaptive_tell(order, lrd_hash_mix(hash48), LRD_HEARD_REMOVAL, 0);
+    if (!evicted) lrd_sampling_tell(order, lrd_hash_mix(hash48), LRD_HEARD_REMOVAL, 0);
   }
   if (evicted && !order->trim && (entry->queue == LRD_MAIN || state->goes)) {
     lrd_front_advance(order, lrd_pool_slots(pool), entry->queue == LRD_MAIN);
@@ -153,8 +153,8 @@ static void adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t h
 
 /// Lets the coldest entry of list `number` stay, where its hits allow that: it moves to the hot end
 /// of the main queue. False if it is to be evicted. `last`: it may not stay.
-LRD_INLINE bool spare(lrd_order *order, int number, lrd_slots slots, lrd_entry *entry, uint32_t id,
-                      bool last) {
+LRD_INLINE bool keep(lrd_order *order, int number, lrd_slots slots, lrd_entry *entry, uint32_t id,
+                     bool last) {
   const lrd_adaptive *state = order->state;
   uint32_t hits = lrd_entry_bits(entry);
   // Most victims were not hit, and nobody hears of them.
@@ -164,7 +164,7 @@ LRD_INLINE bool spare(lrd_order *order, int number, lrd_slots slots, lrd_entry *
       !last && (number == LRD_MAIN || lrd_expert_promotes(entry->queue == LRD_YOUNG, hits));
   bool rounds = stays && number == LRD_MAIN;
   uint32_t kept = rounds ? lrd_expert_round(state->expert, lrd_credit(hits)) : 0;
-  lrd_adaptive_set_hits(order, entry, id, hits, kept);
+  lrd_sampling_set_hits(order, entry, id, hits, kept);
   if (stays) lrd_parted_promote(order, number, slots, entry, id);
   return stays;
 }
@@ -183,8 +183,8 @@ LRD_INLINE uint32_t choose(lrd_order *order, lrd_slots slots, lrd_entry **victim
     lrd_entry *entry = *victim = lrd_slots_entry(slots, id);
     order->steps++;
     // Written twice, so that the compiler knows the queue in each.
-    bool spared = small ? spare(order, LRD_OLD, slots, entry, id, left == 1)
-                        : spare(order, LRD_MAIN, slots, entry, id, left == 1);
+    bool spared = small ? keep(order, LRD_OLD, slots, entry, id, left == 1)
+                        : keep(order, LRD_MAIN, slots, entry, id, left == 1);
     if (!spared) return id;
   }
 }
@@ -211,7 +211,7 @@ static uint32_t adaptive_take(lrd_order *order, lrd_pool *pool) {
     lrd_parted_remove_coldest(order, LRD_OLD, slots, victim, id);
     if (LRD_UNLIKELY(state->goes)) lrd_front_advance(order, slots, false);
   }
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(state, hash48))) {
+  if (LRD_UNLIKELY(lrd_sampling_hears(state, hash48))) {
     lrd_samples_remove(&state->samples, id);
   }
   return id;
@@ -250,7 +250,7 @@ static bool adaptive_create(void **shared, uint32_t shards) {
 
 static void adaptive_check(const lrd_order *order, lrd_pool *pool) {
   lrd_parted_check(order, pool);
-  lrd_adaptive_check_samples(order, pool);
+  lrd_sampling_check(order, pool);
 }
 
 const lrd_policy lrd_policy_adaptive = {
@@ -265,7 +265,7 @@ const lrd_policy lrd_policy_adaptive = {
     .open = lrd_adaptive_open,
     .resize = lrd_adaptive_resize,
     .listens = adaptive_listens,
-    .missed = lrd_adaptive_missed,
+    .missed = lrd_sampling_missed,
     .renewed = lrd_adaptive_renewed,
     .insert = adaptive_insert,
     .remove = adaptive_remove,
@@ -273,8 +273,8 @@ const lrd_policy lrd_policy_adaptive = {
     .take = adaptive_take,
     .pass = adaptive_pass,
     .prefetch = adaptive_prefetch,
-    .replace = lrd_adaptive_replace,
-    .move = lrd_adaptive_move,
+    .replace = lrd_sampling_replace,
+    .move = lrd_sampling_move,
     .drain = lrd_parted_drain,
     .hottest = lrd_queues_hottest,
     .coldest = lrd_queues_coldest,

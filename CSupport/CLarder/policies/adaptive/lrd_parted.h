@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_adaptive_queues.h — the queues of the adaptive policy: a small one of two halves, and the
- * main one.
+/* lrd_parted.h — the queues of the adaptive policy: a small one of two halves, and the main one.
  *
  *   queue[LRD_OLD].list     coldest ⇄ … ⇄ │ hand ⇄ … ⇄ hottest
  *                           └─── old ───┘   └── young ──┘
@@ -10,8 +9,8 @@
  * nothing is written but the entry itself. `hand` is the oldest young entry, LRD_NIL when there is
  * none. `queue` of an entry names its half; the halves have the sizes of queue[LRD_OLD] and
  * queue[LRD_YOUNG]. The list of queue[LRD_YOUNG] stays empty, so most walks over plain queues
- * (lrd_queues.h) are right for these as well. `front` is an entry of the main queue, or LRD_NIL:
- * see lrd_adaptive_front.h.
+ * (lrd_queues.h) are right for these as well. `front` is an entry of the main queue, or LRD_NIL: see
+ * lrd_front.h.
  *
  * Guard: the shard's lock. */
 #pragma once

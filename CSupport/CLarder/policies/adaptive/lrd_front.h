@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_adaptive_front.h — the front hand of the main queue, which finds the next victims in advance.
+/* lrd_front.h — the front hand of the main queue, which finds the next victims in advance.
  *
  *   coldest ⇄ … ⇄ │ front ⇄ … ⇄ hottest
  *   └── known ──┘

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lrd_adaptive_sampling.h"
+#include "lrd_sampling.h"
 
 /// All samples are polled while this part of the cache is inserted, or an eighth of a small cache.
 /// Without polls the advisor hears of most hits from scans alone, and too late of what favours
@@ -24,20 +24,21 @@ static lrd_probe *probe_at(lrd_adaptive *state, uint32_t index) {
 }
 
 /// Takes the oldest probe through up to `most` shadows. Returns how many that were: none while the
-/// advisor is busy. Where there are no shadows it has been through all, which may be more.
+/// advisor is busy, and all that were left where there are no shadows.
 static uint32_t advance(lrd_order *order, uint32_t most) {
   lrd_adaptive *state = order->state;
   lrd_probe *oldest = probe_at(state, 0);
   uint32_t before = oldest->next;
   lrd_advisor_advance(order->shared, oldest, most);
+  uint32_t asked = oldest->next - before;
   if (oldest->next == LRD_EXPERTS) {
     state->first_probe++;
     state->probe_count--;
   }
-  return oldest->next - before;
+  return asked;
 }
 
-void lrd_adaptive_tell(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) {
+void lrd_sampling_tell(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) {
   lrd_adaptive *state = order->state;
   if (heard == LRD_HEARD_STORE && state->probe_count) {
     lrd_probe *latest = probe_at(state, state->probe_count - 1);
@@ -53,14 +54,14 @@ void lrd_adaptive_tell(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32
       (lrd_probe){.mixed = mixed, .heard = (uint8_t)heard, .hits = (uint8_t)hits};
 }
 
-void lrd_adaptive_tell_hits(lrd_order *order, const lrd_entry *entry, uint32_t id, uint32_t hits,
+void lrd_sampling_tell_hits(lrd_order *order, const lrd_entry *entry, uint32_t id, uint32_t hits,
                             uint32_t left) {
   const lrd_adaptive *state = order->state;
   lrd_sample sample = lrd_samples_find(&state->samples, id);
   uint32_t heard = lrd_sample_heard(sample);
   lrd_sample_set_heard(sample, left);
   if (hits > heard) {
-    lrd_adaptive_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT, hits - heard);
+    lrd_sampling_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT, hits - heard);
   }
 }
 
@@ -77,7 +78,7 @@ static void poll(lrd_order *order, lrd_slots slots) {
     if (hits <= heard) continue;
     if (hits > LRD_CREDIT_MOST) lrd_entry_set_bits(entry, LRD_CREDIT_MOST);
     lrd_sample_set_heard(sample, lrd_credit(hits));
-    lrd_adaptive_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT, hits - heard);
+    lrd_sampling_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_HIT, hits - heard);
   }
   lrd_sample_bucket *next = state->polled = lrd_samples_next(&state->samples);
   bool far = next && order->ahead;
@@ -120,7 +121,7 @@ static void begin_period(lrd_order *order, lrd_slots slots) {
   state->pace = period / state->upkeeps;
 }
 
-void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
+void lrd_sampling_upkeep(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
   if (!state->upkeeps) begin_period(order, slots);
   state->upkeeps--;
@@ -129,14 +130,14 @@ void lrd_adaptive_upkeep(lrd_order *order, lrd_slots slots) {
   while (left && state->probe_count) {
     uint32_t asked = advance(order, left);
     if (!asked) return;
-    // Without shadows that took no time: it does not count.
+    // More than were wanted: there are no shadows, and it took no time.
     if (asked <= left) left -= asked;
   }
 }
 
-void lrd_adaptive_missed(lrd_order *order, uint64_t hash48) {
-  if (!lrd_adaptive_is_sampled(order->state, hash48)) return;
-  lrd_adaptive_tell(order, lrd_hash_mix(hash48), LRD_HEARD_MISS, 0);
+void lrd_sampling_missed(lrd_order *order, uint64_t hash48) {
+  if (!lrd_sampling_hears(order->state, hash48)) return;
+  lrd_sampling_tell(order, lrd_hash_mix(hash48), LRD_HEARD_MISS, 0);
 }
 
 /// Puts the entry in slot `id` in the sample in place of the one in slot `old_id`, whose place it
@@ -159,26 +160,26 @@ static LRD_COLD void replace_sample(lrd_order *order, uint32_t old_id, lrd_entry
   lrd_sample_set_heard(lrd_samples_find(&state->samples, id), heard);
 }
 
-uint32_t lrd_adaptive_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+uint32_t lrd_sampling_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                               uint32_t id) {
   uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
-  if (LRD_UNLIKELY(lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry)))) {
+  if (LRD_UNLIKELY(lrd_sampling_hears(order->state, lrd_entry_hash48_locked(entry)))) {
     replace_sample(order, old_id, entry, id, 1);
-    lrd_adaptive_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
+    lrd_sampling_tell(order, lrd_entry_mixed_hash(entry), LRD_HEARD_STORE, 0);
   }
   return old_id;
 }
 
-uint32_t lrd_adaptive_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
+uint32_t lrd_sampling_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                            uint32_t id) {
   uint32_t old_id = lrd_parted_replace(order, pool, old, entry, id);
-  if (lrd_adaptive_is_sampled(order->state, lrd_entry_hash48_locked(entry))) {
+  if (lrd_sampling_hears(order->state, lrd_entry_hash48_locked(entry))) {
     replace_sample(order, old_id, entry, id, 0);
   }
   return old_id;
 }
 
-void lrd_adaptive_check_samples(const lrd_order *order, lrd_pool *pool) {
+void lrd_sampling_check(const lrd_order *order, lrd_pool *pool) {
   const lrd_adaptive *state = order->state;
   for (uint32_t i = 0; i < state->samples.count; i++) {
     const lrd_sample_bucket *bucket = &state->samples.buckets[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lrd_adaptive_queues.h"
+#include "lrd_parted.h"
 
 #include "../lrd_queues.h"
 
