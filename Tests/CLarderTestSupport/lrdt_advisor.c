@@ -27,9 +27,9 @@ uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, b
   lrd_advisor_adjust(advisor);
   lrd_lock_acquire(&advisor->lock);
   LRD_CHECK(advisor->capacity == 256);
-  advisor->misses_heard = 64;
-  advisor->loads_heard = loads ? 64 : 0;
-  advisor->hits_heard = hits;
+  advisor->heard.misses = 64;
+  advisor->heard.loads = loads ? 64 : 0;
+  advisor->heard.hits = hits;
   atomic_store_explicit(&advisor->current, current, memory_order_relaxed);
   for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = misses[i];
   advisor->events = LRD_EXPERTS * advisor->capacity;
@@ -75,7 +75,7 @@ uint32_t lrdt_current_expert(lrd_cache *cache) {
 uint32_t lrdt_hits_heard(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   lrd_advisor *advisor = cache->shared;
   lrd_lock_acquire(&advisor->lock);
-  uint32_t hits = advisor->hits_heard;
+  uint32_t hits = advisor->heard.hits;
   lrd_lock_release(&advisor->lock);
   return hits;
 }

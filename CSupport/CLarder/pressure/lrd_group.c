@@ -140,3 +140,24 @@ uint32_t lrd_group_permille(const lrd_group *group) {
   if (!limit || used >= limit) return 1000;
   return (uint32_t)((unsigned __int128)used * 1000 / limit);
 }
+
+uint64_t lrd_stalls_average(const char *folder, const char *name, const char *who) {
+  char text[256];
+  if (!lrd_file_read(folder, name, text, sizeof text)) return LRD_UNKNOWN;
+  const char *line = strstr(text, who);
+  const char *at = line ? strstr(line, "avg10=") : NULL;
+  if (!at) return LRD_UNKNOWN;
+  uint64_t whole = lrd_number_after(at, "avg10"), hundredths = 0;
+  if (whole > 100) return LRD_UNKNOWN;
+  const char *point = strchr(at, '.');
+  if (point && point[1] >= '0' && point[1] <= '9') hundredths = (uint64_t)(point[1] - '0') * 10;
+  return whole * 100 + hundredths;
+}
+
+bool lrd_system_is_short(const char *root) {
+  char text[512];
+  if (!lrd_file_read(root, "proc/meminfo", text, sizeof text)) return true;
+  uint64_t total = lrd_number_after(text, "MemTotal"),
+           left = lrd_number_after(text, "MemAvailable");
+  return total == LRD_UNKNOWN || left == LRD_UNKNOWN || left < total / 5;
+}

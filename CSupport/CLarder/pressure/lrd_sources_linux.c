@@ -5,13 +5,13 @@
 #endif
 #include "lrd_answer.h"
 #include "lrd_sources.h"
+#include "lrd_threshold.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 static const uint64_t second = 1000000000;
@@ -33,7 +33,7 @@ static const char *const file_of[] = {
     [LRD_STALLS_OF_SYSTEM] = "memory",
     [LRD_STALLS_OF_GROUP] = "memory.pressure",
     [LRD_EVENTS_OF_GROUP] = "memory.events",
-    [LRD_USAGE_OF_GROUP] = "memory.usage_in_bytes",
+    [LRD_USAGE_OF_GROUP] = LRD_USAGE_FILE,
 };
 
 typedef struct folder {
@@ -74,30 +74,17 @@ static void open_events(lrd_source *source, const char *folder) {
   if (source->fd < 0) source->error = errno ? errno : ENAMETOOLONG;
 }
 
-/// A threshold of version 1: an event descriptor that the group counts up when usage crosses it.
-static void open_threshold(const lrd_sources *sources, lrd_source *source, const char *folder) {
+static void open_threshold(const lrd_sources *sources, lrd_source *source) {
   uint32_t permille = source->level == LRD_CRITICAL ? critical_usage : warning_usage;
-  uint64_t limit = lrd_group_limit(&sources->group);
-  char path[LRD_PATH_BYTES + 48], order[96];
-  snprintf(path, sizeof path, "%s/cgroup.event_control", folder);
-  source->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  source->other = lrd_file_open(folder, file_of[source->kind]);
-  int control = open(path, O_WRONLY | O_CLOEXEC);
-  bool ordered = false;
-  if (source->fd >= 0 && source->other >= 0 && control >= 0 && !sources->averages_only) {
-    int length = snprintf(order, sizeof order, "%d %d %llu", source->fd, source->other,
-                          (unsigned long long)(limit / 1000 * permille));
-    ordered = write(control, order, (size_t)length) == length;
+  int why = EINVAL;
+  if (!sources->averages_only) {
+    source->fd = lrd_threshold_open(&sources->group, permille, &source->other);
+    if (source->fd >= 0) return;
+    why = errno;
   }
-  if (!ordered) source->error = errno ? errno : EINVAL;
-  if (control >= 0) close(control);
-  if (ordered) return;
-  if (source->fd >= 0) close(source->fd);
-  if (source->other >= 0) close(source->other);
-  source->fd = source->other = -1;
   // Usage can be read without it.
   source->averaged = lrd_group_permille(&sources->group) > 0;
-  if (source->averaged) source->error = 0;
+  source->error = source->averaged ? 0 : why;
 }
 
 static void open_source(const lrd_sources *sources, lrd_source *source) {
@@ -112,7 +99,7 @@ static void open_source(const lrd_sources *sources, lrd_source *source) {
     open_events(source, folder.path);
     break;
   case LRD_USAGE_OF_GROUP:
-    open_threshold(sources, source, folder.path);
+    open_threshold(sources, source);
     break;
   case LRD_SOURCE_OF_SYSTEM:
     break;
@@ -221,40 +208,15 @@ void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, ui
   sources->read_at = now;
 }
 
-/// True when less than a fifth of the machine's memory is available, or that is unknown.
-static bool system_is_short(const lrd_sources *sources) {
-  char text[512];
-  if (!lrd_file_read(sources->root, "proc/meminfo", text, sizeof text)) return true;
-  uint64_t total = lrd_number_after(text, "MemTotal"),
-           left = lrd_number_after(text, "MemAvailable");
-  return total == LRD_UNKNOWN || left == LRD_UNKNOWN || left < total / 5;
-}
-
 static bool group_is_short(const lrd_sources *sources) {
   uint32_t used = lrd_group_permille(&sources->group);
-  return used ? used >= plenty : system_is_short(sources);
-}
-
-/// In hundredths of a percent; LRD_UNKNOWN if the file tells nothing.
-static uint64_t average(const lrd_sources *sources, const lrd_source *source) {
-  char text[256];
-  bool full = source->level == LRD_CRITICAL;
-  folder folder = folder_of(sources, source->kind);
-  bool found = lrd_file_read(folder.path, file_of[source->kind], text, sizeof text);
-  if (!found) return LRD_UNKNOWN;
-  const char *line = strstr(text, full ? "full " : "some ");
-  const char *at = line ? strstr(line, "avg10=") : NULL;
-  if (!at) return LRD_UNKNOWN;
-  uint64_t whole = lrd_number_after(at, "avg10"), hundredths = 0;
-  if (whole > 100) return LRD_UNKNOWN;
-  const char *point = strchr(at, '.');
-  if (point && point[1] >= '0' && point[1] <= '9') hundredths = (uint64_t)(point[1] - '0') * 10;
-  return whole * 100 + hundredths;
+  return used ? used >= plenty : lrd_system_is_short(sources->root);
 }
 
 static void read_averages(const lrd_sources *sources, lrd_source *source, uint64_t now) {
   bool full = source->level == LRD_CRITICAL;
-  uint64_t value = average(sources, source);
+  folder folder = folder_of(sources, source->kind);
+  uint64_t value = lrd_stalls_average(folder.path, file_of[source->kind], full ? "full" : "some");
   if (value == LRD_UNKNOWN) {
     lose(source, ENODEV);
   } else if (value >= (full ? critical_average : warning_average)) {
@@ -279,8 +241,8 @@ int lrd_sources_level(lrd_sources *sources, uint64_t now) {
     if (source->averaged && stalls) read_averages(sources, source, now);
     reads |= source->averaged;
     if (!stalls || source->until <= now || source->level <= level) continue;
-    bool is_short =
-        source->kind == LRD_STALLS_OF_SYSTEM ? system_is_short(sources) : group_is_short(sources);
+    bool of_system = source->kind == LRD_STALLS_OF_SYSTEM;
+    bool is_short = of_system ? lrd_system_is_short(sources->root) : group_is_short(sources);
     if (is_short) level = source->level;
   }
   sources->read_at = level != LRD_NORMAL ? now + period_of_news

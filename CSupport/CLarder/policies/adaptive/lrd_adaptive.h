@@ -2,7 +2,8 @@
 /* lrd_adaptive.h — the state of the adaptive policy in one shard, and what the shard aims at: the
  * sizes of its queues, and its memory.
  *
- *   lrd_policy_adaptive.c     the order: the queue of each entry, and the next victim
+ *   lrd_policy_adaptive.c     the order: the next victim, and all else that a policy does
+ *   lrd_adaptive_insert.h     where a new entry begins
  *   lrd_parted.h              the queues: the small one, in two halves, and the main one
  *   lrd_front.h               the next victims of the main queue, found in advance
  *   lrd_adaptive_trim.h       what trims and memory pressure evict

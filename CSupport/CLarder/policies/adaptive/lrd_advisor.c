@@ -3,8 +3,6 @@
 
 #include "lrd_alloc.h"
 
-#include <string.h>
-
 /* How much the constants matter. Figures are mean reductions of misses against FIFO, over public
  * traces read through the cache, of some 13.6 %.
  *   period    0.01 to 0.1: within 0.1. Short periods react sooner when the workload changes.
@@ -31,12 +29,8 @@ static const double unloaded = 0.15;
 /// What a change must have saved there, in roots of the current expert's misses. Half of a shadow's
 /// capacity is always enough.
 static const double margin = 2;
-/// With more misses than this for each hit, next to nothing is found.
-enum { misses_for_a_hit = 24 };
 /// A long time, in capacities of misses.
 enum { long_time = 8 };
-/// The misses after which all that was heard forgets half, and the most hits or stores counted.
-enum { misses_remembered = 64, heard_most = 4 * misses_remembered };
 /// Shadows smaller than this decide as seldom as if they were this large, and by as many misses.
 /// Otherwise they would decide by chance.
 static const uint32_t least_reference = 100;
@@ -89,30 +83,25 @@ static double cost_of_change(const lrd_expert *from, const lrd_expert *to, uint3
   return (distance / 100 + cost_of_any) * capacity;
 }
 
-/// The part of the misses that a store follows. Until there are misses: all of them.
-static double loaded_part(const lrd_advisor *advisor) {
-  if (advisor->misses_heard < misses_remembered / 8) return 1;
-  return (double)advisor->loads_heard / advisor->misses_heard;
-}
-
 static uint32_t reference_capacity(const lrd_advisor *advisor) {
   return advisor->capacity > least_reference ? advisor->capacity : least_reference;
 }
 
-/// True when an expert may have saved so many misses by chance. `loads`: see loaded_part().
+/// True when an expert may have saved so many misses by chance. `loads`: see lrd_tally_loaded().
 static bool is_chance(lrd_advisor *advisor, double saved, double loads) {
   if (lrd_advisor_is_small(advisor) || saved >= advisor->capacity / 2.0) return false;
   double roots = margin * (1 - loads), misses = advisor->misses[lrd_advisor_current(advisor)];
   // After a long time the roots are many. Where nothing is found any more, the workload has become
   // another one.
-  bool turned = advisor->misses_heard > misses_for_a_hit * advisor->hits_heard;
-  if (turned && misses > long_time * advisor->capacity) return false;
+  if (lrd_tally_finds_little(&advisor->heard) && misses > long_time * advisor->capacity)
+    return false;
   return saved * saved < roots * roots * misses;
 }
 
 static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   uint32_t current = lrd_advisor_current(advisor), best = current;
-  double loads = loaded_part(advisor), weight = unloaded + (1 - unloaded) * loads, most = 0;
+  double loads = lrd_tally_loaded(&advisor->heard), weight = unloaded + (1 - unloaded) * loads,
+         most = 0;
   for (uint32_t i = 0; i < LRD_EXPERTS; i++) {
     double cost = cost_of_change(&lrd_experts[current], &lrd_experts[i], advisor->capacity);
     double saved = advisor->misses[current] - advisor->misses[i];
@@ -131,61 +120,32 @@ static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   }
 }
 
-/// Counts a miss of the cache itself. `loaded`: a store has followed.
-static void count_miss_locked(lrd_advisor *advisor, bool loaded) LRD_REQUIRES(advisor->lock) {
-  if (advisor->misses_heard == misses_remembered) {
-    advisor->misses_heard /= 2;
-    advisor->loads_heard /= 2;
-    advisor->unasked_heard /= 2;
-    advisor->hits_heard /= 2;
-  }
-  advisor->misses_heard++;
-  advisor->loads_heard += loaded;
-  if (loaded) LRD_STORE(&advisor->loading, true);
-}
-
-/// What lrd_advisor.h calls demand. If all experts filled without it, programs whose stores are no
-/// loads would miss up to 4 points more. If misses above half of the unasked stores were enough, or
-/// above a quarter, they would miss 0.3 and 0.6 more.
-static lrd_demand demand_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
-  uint32_t misses = advisor->misses_heard, hits = advisor->hits_heard;
-  uint32_t unasked = advisor->unasked_heard;
-  if (misses <= unasked && misses <= hits) return LRD_DEMAND_NONE;
-  bool presses = 2 * advisor->loads_heard >= unasked || misses > 4 * hits;
-  return presses && !lrd_advisor_is_small(advisor) ? LRD_DEMAND_PRESSING : LRD_DEMAND_SOME;
-}
-
 /// Completes what only the advisor knows of a probe, before any shadow is asked.
 static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(advisor->lock) {
-  uint32_t key = (uint32_t)(probe->mixed >> 32) | 1;
-  uint32_t *missed = &advisor->missed[probe->mixed % LRD_MISSED_KEYS];
+  lrd_tally *heard = &advisor->heard;
   switch ((lrd_heard)probe->heard) {
   case LRD_HEARD_HIT:
-    if (advisor->hits_heard < heard_most) advisor->hits_heard += probe->hits;
-    advisor->chance = advisor->chance * 1664525 + 1013904223;
-    probe->loads = (advisor->chance >> 8) * 0x1p-24 < loaded_part(advisor);
+    lrd_tally_hits(heard, probe->hits);
+    probe->loads = lrd_tally_draw(heard);
     break;
   case LRD_HEARD_MISS:
-    count_miss_locked(advisor, false);
-    *missed = key;
+    lrd_tally_miss(heard, probe->mixed);
     break;
   case LRD_HEARD_LOAD:
-    count_miss_locked(advisor, true);
+    lrd_tally_load(heard);
+    LRD_STORE(&advisor->loading, true);
     break;
   case LRD_HEARD_STORE:
     probe->loads = lrd_advisor_hears_loads(advisor);
-    if (*missed != key && advisor->unasked_heard < heard_most) advisor->unasked_heard++;
-    if (*missed != key) break;
-    *missed = 0;
+    if (!lrd_tally_store(heard, probe->mixed)) break;
     probe->heard = LRD_HEARD_FILL;
-    if (advisor->loads_heard < advisor->misses_heard) advisor->loads_heard++;
     LRD_STORE(&advisor->loading, true);
     break;
   case LRD_HEARD_FILL:
   case LRD_HEARD_REMOVAL:
     break;
   }
-  lrd_demand demand = demand_locked(advisor);
+  lrd_demand demand = lrd_tally_demand(heard, lrd_advisor_is_small(advisor));
   probe->demand = (uint8_t)demand;
   if (demand != lrd_advisor_hears_demand(advisor)) LRD_STORE(&advisor->demand, (uint8_t)demand);
 }
@@ -271,9 +231,7 @@ void lrd_advisor_adjust(void *shared) {
     advisor->events = 0;
     advisor->lead = (lrd_lead){0};
     for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = 0;
-    advisor->misses_heard = advisor->loads_heard = 0;
-    advisor->hits_heard = advisor->unasked_heard = 0;
-    memset(advisor->missed, 0, sizeof advisor->missed);
+    lrd_tally_clear(&advisor->heard);
     uint64_t built = LRD_LOAD(&advisor->built);
     if (entries / 2 >= built || entries <= built / 2)
       LRD_STORE(&advisor->current, lrd_expert_first(entries));

@@ -31,17 +31,6 @@
  * GHOSTS prove a key only if somebody asked for it. Where no miss has been followed by a store yet,
  * keys stored again prove nothing, in the cache as in the shadows.
  *
- * FILLING protects entries that nobody has read (lrd_expert.h), so it needs demand: more lookups
- * that miss than stores of what nobody had missed, or than lookups that hit. Without demand no
- * expert fills. There what came first is no better than what comes next. And a shadow that fills
- * would keep keys that the cache has lost and that its program does not store again. The shadow's
- * hits would argue for a change that cannot bring these keys back. With unasked stores alone as the
- * measure, keys read once, a little too late to be found, would never be protected.
- *
- * Demand is pressing where, besides, stores that follow a miss are at least half as many as those
- * that nobody had missed, or misses are more than four times as many as hits. It never is in a
- * small cache.
- *
  * THE BOUND. No count may exceed that of the current expert by more than a lead (lrd_lead.h), which
  * is a shadow's capacity at most. Whatever the current expert was worth before, another is followed
  * once it has missed less by that lead and the cost of the change, or the margin if that is more:
@@ -88,11 +77,9 @@
 #include "lrd_lead.h"
 #include "lrd_lock.h"
 #include "lrd_probe.h"
+#include "lrd_tally.h"
 
 #pragma clang assume_nonnull begin
-
-/// Keys that wait for the store that may follow their miss.
-enum { LRD_MISSED_KEYS = 64 };
 
 typedef struct lrd_advisor {
   _Atomic(uint32_t) current;
@@ -107,15 +94,10 @@ typedef struct lrd_advisor {
   // Lookups that miss read the fields above. So do insertions that do the upkeep, find a ghost or
   // fill the cache. The fields below are on other cache lines.
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  lrd_shadow *_Nullable shadows;    // one for each expert; their memory follows
-  uint32_t capacity;                // of each shadow
-  uint32_t events;                  // misses since the last decision
-  uint32_t misses_heard;            // of the cache itself, lately
-  uint32_t loads_heard;             // of these, those that a store followed
-  uint32_t unasked_heard;           // stores of keys that nobody had missed, lately
-  uint32_t hits_heard;              // lately
-  uint32_t chance;                  // the state of a generator of random numbers
-  uint32_t missed[LRD_MISSED_KEYS]; // keys missed and not stored since
+  lrd_shadow *_Nullable shadows; // one for each expert; their memory follows
+  uint32_t capacity;             // of each shadow
+  uint32_t events;               // misses since the last decision
+  lrd_tally heard;
   double misses[LRD_EXPERTS];
   lrd_lead lead; // of the current expert
 } lrd_advisor;

@@ -32,7 +32,7 @@
  *           Once it is full, evictions move there the oldest entries of a small queue that was
  *           larger under another expert. Loops and scans need this: whatever stays is then hit.
  *           But it protects entries that nobody has read. So there must be this much demand for it
- *           (lrd_advisor.h). In a full cache that is not small, demand must press as well. A full
+ *           (lrd_tally.h). In a full cache that is not small, demand must press as well. A full
  *           cache that nobody reads is then one first-in-first-out queue, and its newest entries
  *           are there. The expert to begin with fills under pressing demand: otherwise a loop is
  *           half over before another expert has learned of it. In a cache of 3 to 511 entries it
@@ -50,7 +50,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// How much what is missed outweighs what is stored or found; see lrd_advisor.h.
+/// How much what is missed outweighs what is stored or found; see lrd_tally.h.
 typedef enum lrd_demand {
   LRD_DEMAND_NONE,
   LRD_DEMAND_SOME,
