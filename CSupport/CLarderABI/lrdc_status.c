@@ -25,7 +25,7 @@ const char *larder_status_text(larder_status status) {
   case LARDER_OUT_OF_MEMORY:
     return "out of memory";
   case LARDER_BAD_ARGUMENT:
-    return "a null pointer, or a number without a meaning";
+    return "a null pointer, a number without a meaning, or a policy that needs another limit";
   case LARDER_BAD_SIZE:
     return "the size in a structure is wrong";
   case LARDER_OUT_OF_RANGE:

@@ -10,9 +10,9 @@ extension Cache {
   /// ``Options/secondChances``.
   ///
   /// Uses are noted as long as there is an ``Expiration/afterAccess``. When there is none, and one
-  /// is set, what is stored counts as used then, and so does what would have expired by its writing
-  /// before its idle time was over. If the cache was created without anything about time, what is
-  /// there when it is first given a lifetime counts as stored then, too.
+  /// is set, what is stored counts as used then. So does, under any new value, what would have
+  /// expired by its writing before its idle time was over. If the cache was created without anything
+  /// about time, what is there when it is first given a lifetime counts as stored then, too.
   ///
   /// Not every use is noted: see ``Expiration/afterAccess``. So a shorter idle time may expire what
   /// was used a 64th of the former one ago, or with ``Expiration/jitter`` that part of it more, a

@@ -12,7 +12,7 @@ extension Cache {
   /// what became of the value.
   ///
   /// **The cost** is what the cost function of the cache returns. Without one, a new value costs 1
-  /// if the cache has a total cost limit, and 0 otherwise; a change in place keeps the cost that
+  /// while a total cost limit is in force, and 0 otherwise; a change in place keeps the cost that
   /// the entry had. It keeps the deadline of an entry that was given a lifetime, too, unless
   /// ``Options/lifetime`` returns another one for the new value.
   ///

@@ -58,7 +58,8 @@ extension Cache {
     /// It is not asked about entries that the insertions of other threads push out meanwhile, nor
     /// about evictions by trimming, lowered limits, purges and quotas.
     ///
-    /// The closure runs on the inserting thread, without a lock, and may use the cache. With it, an
+    /// The closure runs on the inserting thread, without a lock, and may use the cache. But it is
+    /// asked again when it inserts a new key itself, so it must not do that each time. With it, an
     /// insertion into a full cache takes some microseconds.
     public var shouldEvict: (@Sendable (_ key: Key, _ value: Value) -> Bool)?
 

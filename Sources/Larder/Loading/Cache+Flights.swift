@@ -72,14 +72,17 @@ extension Cache {
     return value
   }
 
-  /// Stores what a flight has loaded, unless a write has outdated it.
-  func store(_ value: consuming Value, of flight: Flight<Key, Value>, after time: UInt64) {
+  /// Stores what a flight has loaded, unless a write has outdated it. False if one has.
+  func store(
+    _ value: consuming Value, of flight: Flight<Key, Value>, after time: UInt64
+  ) -> Bool {
     LoadPoints.reach()
     // Otherwise room might be made for nothing. The look under the lock is the one that counts.
-    guard flight.isCurrent else { return }
-    _ = store(value, flight.key, nil, outdates: false, loadTime: time) { old, _ in
+    guard flight.isCurrent else { return false }
+    let outcome = store(value, flight.key, nil, outdates: false, loadTime: time) { old, _ in
       flight.isCurrent && (old == nil || flight.replaces)
     }
+    return outcome?.isStored == true || flight.isCurrent
   }
 
   /// Ends a flight with what its loader returned or threw. Its loader began at `start`. If it has
@@ -102,8 +105,8 @@ extension Cache {
     since start: UInt64, isFirst: Bool = true
   ) {
     let time = lrd_cache_now(core) - start
-    store(value, of: flight, after: time)
-    let isAlone = flights.landAlone(flight) { numbers in
+    let isSettled = store(value, of: flight, after: time)
+    let isAlone = flights.landAlone(flight, isSettled: isSettled) { numbers in
       numbers.loads += 1
       if isFirst { numbers.time += .nanoseconds(Int64(clamping: time)) }
     }

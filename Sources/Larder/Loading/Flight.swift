@@ -49,6 +49,10 @@ class AnyFlight: LoadNode, @unchecked Sendable {
   var failure: RememberedFailure?
   /// How often in a row the key's loads have failed, this one included when it has.
   var failures = 0
+  /// Whether the statistics count it as outdated.
+  var countsAsOutdated = false
+  /// Set when its value is in the cache: what outdates it from then on comes too late.
+  var isSettled = false
 
   fileprivate init(
     _ hash: UInt64, isAsync: Bool, goesOn: Bool, replaces: Bool

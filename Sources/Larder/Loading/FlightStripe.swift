@@ -36,8 +36,17 @@ struct FlightStripe {
     guard let flight else { return nil }
     remove(flight)
     flight.outdate()
-    if flight.failure == nil { numbers.outdated += 1 }
+    guard flight.failure == nil, !flight.isSettled else { return flight }
+    flight.countsAsOutdated = true
+    numbers.outdated += 1
     return flight
+  }
+
+  /// Notes that the flight's value is in the cache. A write may have outdated the flight since.
+  mutating func settle(_ flight: AnyFlight) {
+    flight.isSettled = true
+    if flight.countsAsOutdated { numbers.outdated -= 1 }
+    flight.countsAsOutdated = false
   }
 
   /// Keeps a flight whose failure is remembered. Returns one that is forgotten for it, so that it

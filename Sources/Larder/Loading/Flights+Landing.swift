@@ -6,6 +6,7 @@ extension Flights {
   /// that began it gets that value. Since it was found a removal of many keys may have returned, so
   /// those who joined look for themselves.
   func land(_ flight: OneFlight, found value: Value) {
+    stripe(of: flight.hash).withLock { $0.settle(flight) }
     land(flight, .again, first: .loaded(value), remembering: nil)
   }
 
@@ -52,13 +53,16 @@ extension Flights {
     while left.popFirst() != nil {}
   }
 
-  /// Takes a flight that has stored its value out of the table, if nobody waits for it. False if
-  /// somebody does.
-  func landAlone(_ flight: OneFlight, noting note: (inout LoadStatistics) -> Void) -> Bool {
+  /// Takes a flight that has loaded a value out of the table, if nobody waits for it. False if
+  /// somebody does. `isSettled`: no write outdated it before the value could be stored.
+  func landAlone(
+    _ flight: OneFlight, isSettled: Bool, noting note: (inout LoadStatistics) -> Void
+  ) -> Bool {
     LoadPoints.reach()
     var isAlone = false
     stripe(of: flight.hash).withLock { stripe in
       note(&stripe.numbers)
+      if isSettled { stripe.settle(flight) }
       isAlone = flight.waiters.isEmpty
       guard isAlone else { return }
       flight.task = nil

@@ -26,7 +26,8 @@ public struct LoadStatistics: Sendable, Hashable {
   public internal(set) var left = 0
   /// Loads that were cancelled because all callers had left.
   public internal(set) var cancellations = 0
-  /// Loads that a removal or an insertion outdated, so that their values were not stored.
+  /// Loads that a removal or an insertion outdated, so that their values were not stored, or will
+  /// not be.
   public internal(set) var outdated = 0
 
   init() {}

@@ -150,6 +150,38 @@ struct InvalidationTests {
     #expect(cache.loadStatistics.outdated == 0)
   }
 
+  @Test("What removes a value that was stored outdates no load")
+  func removedOnceStored() throws {
+    let home = Protected<Cache<Int, Int>?>(nil)
+    let cache = Cache<Int, Int>(onInsertion: { key, _, _ in
+      home.withLock { $0 }?.removeValue(forKey: key)
+    })
+    home.withLock { $0 = cache }
+    #expect(try blocking(cache, 1) { _ in 7 } == 7)
+    home.withLock { $0 = nil }
+    #expect(cache.statistics.insertions == 1 && cache.statistics.removals == 1)
+    #expect(cache.loadStatistics.loads == 1 && cache.loadStatistics.outdated == 0)
+  }
+
+  @Test("A load is stored or outdated, under removals by other threads too")
+  func storedOrOutdated() {
+    let cache = Cache<Int, Int>(shards: 1)
+    let done = Switch()
+    onThreads(3) { thread in
+      if thread == 0 {
+        for number in 0..<Stress.scaled(20_000) {
+          _ = try? cache.value(forKey: number % 8) { _ in number }
+        }
+        done.turnOn()
+      } else {
+        while !done.isOn { for key in 0..<8 { cache.removeValue(forKey: key) } }
+      }
+    }
+    let loads = cache.loadStatistics
+    #expect(cache.statistics.insertions + loads.outdated == loads.loads)
+    cache.checkInvariants()
+  }
+
   @Test("A loader that inserts or removes its own key outdates its own load")
   func loaderWrites() throws {
     let cache = Cache<Int, Int>()
