@@ -5,14 +5,15 @@ extension Cache {
   /// When entries expire. A new value holds for what is stored already, too: it counts from when
   /// that was stored and last used. Entries that were given a lifetime of their own keep it.
   ///
-  /// When the setter returns, no call of its thread finds what has expired by the new value, and two
-  /// milliseconds later nobody does. The cache forgets the evicted objects of
+  /// When the setter returns, no call of its thread finds what has expired by the new value, and
+  /// two milliseconds later nobody does. The cache forgets the evicted objects of
   /// ``Options/secondChances``.
   ///
   /// Uses are noted as long as there is an ``Expiration/afterAccess``. When there is none, and one
   /// is set, what is stored counts as used then. So does, under any new value, what would have
-  /// expired by its writing before its idle time was over. If the cache was created without anything
-  /// about time, what is there when it is first given a lifetime counts as stored then, too.
+  /// expired by its writing before its idle time was over. If the cache was created without
+  /// anything about time, what is there when it is first given a lifetime counts as stored then,
+  /// too.
   ///
   /// Not every use is noted: see ``Expiration/afterAccess``. So a shorter idle time may expire what
   /// was used a 64th of the former one ago, or with ``Expiration/jitter`` that part of it more, a

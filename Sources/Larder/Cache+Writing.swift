@@ -12,8 +12,8 @@ extension Cache {
   ///   - value: The value to keep.
   ///   - key: The key to keep it under.
   ///   - cost: The entry's share of ``totalCostLimit``, in any unit. Must not be negative. If
-  ///     `nil`, the cost function is asked. Without one, the cost is 1 if the cache has a total
-  ///     cost limit, and 0 otherwise.
+  ///     `nil`, the cost function is asked. Without one, the cost is 1 while a total cost limit is
+  ///     in force, and 0 otherwise.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   /// - Returns: What became of the value.

@@ -3,7 +3,7 @@
  *
  *   1 pages are vacated, and there is room elsewhere for what is in them (lrd_vacancy.h)
  *   2 each shard is swept, a few entries under each lock: a copy takes the place of an entry that
- *     lies in a vacated page (lrd_copy.h), and the entry retires
+ *     lies in a vacated page (lrd_copy.h), and the entry is moved out
  *   3 what no reader holds is destroyed; its slots go back, and pages that have become empty are
  *     freed. Of the others, what is free goes back to the system
  *

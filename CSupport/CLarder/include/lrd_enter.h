@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_enter.h — locks and unlocks a shard; notes hits, lends entries and walks the order under the
- * lock. Between lrd_shard_enter() and lrd_shard_leave() the caller may use all functions whose names
- * end in _locked. */
+ * lock. Between lrd_shard_enter() and lrd_shard_leave() the caller may use all functions whose
+ * names end in _locked. */
 #pragma once
 
 #include "lrd_lane.h"

@@ -90,7 +90,7 @@ static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_sh
 }
 
 /// Ends the destruction of an entry that lrd_shortway_try() has freed. False when inner calls have
-/// left some: the caller destroys those of lrd_garbage_resume().
+/// left some: the caller goes on with lrd_garbage_next() and what lrd_garbage_resume() returns.
 static inline bool lrd_garbage_end(lrd_lane *lane) {
   if (LRD_UNLIKELY(lane->left_over)) return false;
   lane->destroying--;

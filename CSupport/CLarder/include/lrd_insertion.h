@@ -15,8 +15,8 @@
  * AGAIN means that the insertion had to unlock: to allocate, to take room from another shard or
  * look there for what has expired, after many victims, or because another thread has stored a value
  * for the key meanwhile. The entry is not stored, and the caller starts over with
- * lrd_insertion_begin(). Each round finds an old value, or none; that of the last round is the one
- * replaced. But once a round has set `replaced`, it is the one that this round has found. */
+ * lrd_insertion_begin(). Each round finds an old value, or none. The value replaced is that of the
+ * last round; but once a round has set `replaced`, it is the one that that round found. */
 #pragma once
 
 #include "lrd_enter.h"

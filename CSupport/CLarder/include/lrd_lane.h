@@ -50,7 +50,7 @@ typedef struct lrd_lane {
   uint64_t limit;                // what has expired when the clock was read last (lrd_deadline.h)
   uint64_t limit_read;           // the processor's cycles then
   uint64_t limit_lasts;          // cycles for which the limit is good
-  uint32_t destroying;           // destruction loops on the owner's stack
+  uint32_t destroying;           // destructions that the owner is in (lrd_garbage.h)
   bool left_over;                // calls made by destructions left garbage in shard 0
   uint32_t free[LRD_FREE_SLOTS]; // a ring
   lrd_entry *_Nullable touched[LRD_BATCH_MOST]; // NULL for a miss

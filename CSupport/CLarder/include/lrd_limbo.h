@@ -27,7 +27,7 @@
  *                       when the lock is free again (lrd_garbage.h)
  *   scanned to fresh    whoever takes it out and finds that a hazard names it
  * Past the bound a writer scans fresh and waiting entries with a fence of its own; reclaim() scans
- * all, and destroys what it frees. A thread that is alone needs no scan (lrd_thread_is_solitary()).
+ * all, and destroys what it frees.
  *
  * WHO COMPARES. Scanned entries have the hazards of one scan, since writers within the bound scan
  * only when none are scanned. Few hazards are compared when an entry is taken out, so that no write

@@ -74,9 +74,9 @@ typedef struct lrd_policy {
   /// Links a new entry that sits in slot `id`. Its bits are 0.
   void (*insert)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
   /// Unlinks an entry; returns its slot id. `evicted`: to make room, because `victim` has named it
-  /// or a quota, a veto or a trim chose it. Otherwise a call removed it, which is no evidence for or
-  /// against anything. `prev` of the entry stays, or becomes LRD_NIL: the caller begins to load the
-  /// one that was hotter.
+  /// or a quota, a veto or a trim chose it. Otherwise a call removed it, which is no evidence for
+  /// or against anything. `prev` of the entry stays, or becomes LRD_NIL: the caller begins to load
+  /// the one that was hotter.
   uint32_t (*remove)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
   /// Links `entry`, which sits in slot `id` and has the same key, in the place of `old`, with the
   /// bits of `old`; returns the slot id of `old`.

@@ -2,7 +2,8 @@
 /* lrd_shard.h — a shard: one lock, one hash table and one policy order over the same entries.
  *
  * INVARIANTS, true whenever `lock` is free. lrd_shard_check() tests each and names its number, with
- * two exceptions: nobody tests L2 and L3, and lrd_cache_check() tests that all entries are timed.
+ * two exceptions: nobody tests L2 and L3; lrd_cache_check() tests I9, and that all entries are
+ * timed.
  *   I1  An entry is in the policy's order exactly when one cell of its chain points to it, and then
  *       its state is LINKED.
  *   I2  `count` and `cost` are the number of those entries and the sum of their costs.
@@ -14,6 +15,7 @@
  *   I7  `flying` says whether `flights` is not 0. No more flights are under way than ever began.
  *   I8  The wheel of a timer has the linked entries that are timed, and no others. Where entries
  *       can expire, all are.
+ *   I9  In all shards together, no more are counted to have left than have (lrd_statistics.h).
  * LOCKING
  *   `lock` guards every field but `root`, `bucket`, `buckets` and `hints`. It is a leaf: its holder
  *   allocates and frees nothing, runs no user code but ==, and takes no other lock but those of the
@@ -48,8 +50,8 @@ enum {
   LRD_EVICTED_BY_COUNT = LRD_EVICTIONS_COUNTED,
 };
 
-/// What has become of entries, ever. The two most frequent changes write nothing here: insertions
-/// and evictions by count follow from `count` and `unlinked` of the shard (lrd_statistics.h).
+/// What has become of entries, ever. Insertions and evictions by count have no counter: they follow
+/// from `count` and `unlinked` of the shard (lrd_statistics.h).
 typedef struct lrd_counters {
   uint64_t replacements;
   uint64_t moves; // entries that copies of themselves have taken the place of

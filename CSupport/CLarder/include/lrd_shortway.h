@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_shortway.h — the insertion of an absent key, as a straight line of code.
  *
- * Most insertions go this way. Those do not for which the layer above has more to do under the lock:
- * a cost function, an observer, a veto, groups, second chances. It needs that
+ * Most insertions go this way. The layer above does not try it where it has a part of its own in
+ * the insertion: in Swift, in caches with `Extras`, for loads, and where the old value decides. It
+ * needs that
  *   no entry has the key's hash: then no keys need be compared
  *   the table has room, or gets it without memory, a visit, or a former table to free
  *   the policy wants no other history, and no flight is under way

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_statistics.h — the counters of a cache, summed over its lanes and shards. */
+/* lrd_statistics.h — the counters of a cache, summed over its lanes and shards.
+ *
+ * WHAT HAS NO COUNTER follows from what a shard has to know anyway, `count` and `unlinked`:
+ *   left                 = unlinked - replacements - moves
+ *   insertions           = count + left
+ *   evictions by count   = left - removals - expirations - all other evictions
+ * Whoever unlinks an entry, or puts one in the place of another, counts why under the same lock,
+ * but for evictions by count (invariant I9 of lrd_shard.h). A replacement in two steps, a removal
+ * and an insertion, changes `unlinked` and `replacements` by one each, as any other does.
+ * removeAll() counts what had expired in any shard on the first one, whose `removals` may wrap. */
 #pragma once
 
 #include "lrd_lane.h"

@@ -71,7 +71,7 @@ static void open_stalls(const lrd_sources *sources, lrd_source *source, const ch
 
 static void open_events(lrd_source *source, const char *folder) {
   source->fd = lrd_file_open(folder, file_of[source->kind]);
-  if (source->fd < 0) source->error = errno ? errno : ENAMETOOLONG;
+  if (source->fd < 0) source->error = errno;
 }
 
 static void open_threshold(const lrd_sources *sources, lrd_source *source) {

@@ -18,11 +18,11 @@ static bool order(const lrd_group *group, int event, int usage, uint64_t bound) 
   int control = open(path, O_WRONLY | O_CLOEXEC);
   if (control < 0) return false;
   int length = snprintf(text, sizeof text, "%d %d %llu", event, usage, (unsigned long long)bound);
-  bool ordered = write(control, text, (size_t)length) == length;
-  int why = errno;
+  ssize_t written = write(control, text, (size_t)length);
+  int why = written < 0 ? errno : EIO;
   close(control);
   errno = why;
-  return ordered;
+  return written == length;
 }
 
 int lrd_threshold_open(const lrd_group *group, uint32_t permille, int *other) {

@@ -10,7 +10,7 @@
 #define LRD_USAGE_FILE "memory.usage_in_bytes"
 
 /// Opens a descriptor that becomes readable when the usage crosses so many thousandths of the
-/// group's limit, and `*other`, which belongs to it. -1 and errno if it cannot.
+/// group's limit, and `*other`, which belongs to it. If it cannot, both are -1, and errno says why.
 int lrd_threshold_open(const lrd_group *group, uint32_t permille, int *other);
 
 #pragma clang assume_nonnull end

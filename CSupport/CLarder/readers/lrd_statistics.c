@@ -6,8 +6,6 @@
 void lrd_statistics_add_changes_locked(lrd_statistics *sum, const lrd_shard *shard) {
   const lrd_counters *counters = &shard->counters;
   const uint64_t *evictions = counters->evictions;
-  // Entries that left and were not replaced. A replacement in two steps, a removal and an insertion,
-  // changes `unlinked` and `replacements` by one each, as any other does.
   uint64_t left = shard->unlinked - counters->replacements - counters->moves;
   uint64_t others = counters->removals + counters->expirations + evictions[LRD_EVICTED_BY_COST] +
                     evictions[LRD_EVICTED_BY_TRIM] + evictions[LRD_EVICTED_BY_PRESSURE];

@@ -3,7 +3,8 @@
 
 /// Never the same again after the order has changed.
 static uint64_t changes_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  // An insertion adds one to the count, and a removal takes one off it.
+  // An insertion adds one to the count, and a removal takes one off it: every change raises the
+  // sum.
   return shard->count + 2 * shard->unlinked + shard->order_changes;
 }
 

@@ -2,9 +2,9 @@
 /* lrd_copy.h — puts a copy of an entry in its place: elsewhere, or with more room.
  *
  * The copy takes the place of its entry as a replacement does: in the table by one store, so
- * readers find the one or the other, and in the order. The entry retires: readers may hold it as
- * long as they like. No observer hears of that, the policy takes it for no use, and no statistic
- * counts it.
+ * readers find the one or the other, and in the order. The entry is unlinked: readers may hold it
+ * as long as they like. No observer hears of that, the policy takes it for no use, and no statistic
+ * shows it (`moves` only takes it out of the sums).
  *
  * WHAT STAYS AS IT WAS: the place in the order, and all that the policy knows of the entry; cost
  * and deadlines; what the layer above keeps. Hits that wait in batches find the copy by its hash.

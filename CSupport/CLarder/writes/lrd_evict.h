@@ -33,8 +33,8 @@ LRD_INLINE uint32_t lrd_evict_take_locked(lrd_shard *shard) LRD_REQUIRES(shard->
 void lrd_evict_prefetch_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *victim,
                                bool destroys) LRD_REQUIRES(shard->lock);
 
-/// Evicts one entry other than `spared` because of `shortage`; its state becomes `reason`. If it has
-/// expired, by the timer's last look, it leaves as that. False when no entry of the shard would
+/// Evicts one entry other than `spared` because of `shortage`; its state becomes `reason`. If it
+/// has expired, by the timer's last look, it leaves as that. False when no entry of the shard would
 /// help. If the policy names `spared`, it is displaced: the entry that replaces it then enters the
 /// order as a new one.
 bool lrd_evict_living_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *_Nullable spared,

@@ -6,9 +6,10 @@
  *   Step 1. Refuse an entry that has no time to live, or that costs more than the cost limit. If
  *           it is refused, remove its key's old entry.
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
- *   Step 3. An earlier round may have taken the key's old entry out. If another thread has stored
- *           a value for the key since, count the old entry as evicted, and return AGAIN. Otherwise
- *           note a hit on the old entry, once. Where hits move entries, it is the last to be evicted.
+ *   Step 3. An earlier round may have taken the key's old entry out. If another thread has stored a
+ *           value for the key since, count the old entry as evicted, and return AGAIN. Otherwise
+ *           note a hit on the old entry, once. Where hits move entries, it is the last to be
+ *           evicted.
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
  *           What has expired goes first: if the shard has none, unlock, look in the other shards,
  *           and return AGAIN. Without another victim the old entry goes, or room is taken from
@@ -110,10 +111,10 @@ static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertio
 
 /// What a search for an entry to take out has come to.
 typedef enum found {
-  FOUND,      // it is out
-  FOUND_MANY, // not tried: this round has as many as one lock may take out
-  FOUND_NONE, // the shard has no other one that would help
-  FOUND_LATE, // not here, but another shard may have one that has expired, which goes first
+  FOUND,           // it is out
+  FOUND_MANY,      // not tried: this round has as many as one lock may take out
+  FOUND_NONE,      // the shard has no other one that would help
+  FOUND_ELSEWHERE, // not here, but another shard may have one that has expired, which goes first
 } found;
 
 /// Step 4. Takes one entry out.
@@ -123,7 +124,7 @@ static found take_out_locked(lrd_cache *cache, lrd_shard *shard, const lrd_inser
   if (LRD_UNLIKELY(shard->timer)) {
     if (lrd_expire_one_locked(shard, old, unlinked)) return FOUND;
     bool may = cache->shard_mask && insertion->seeks < seeks_per_insertion;
-    if (may && lrd_expire_may_find(cache, shard->timer->now)) return FOUND_LATE;
+    if (may && lrd_expire_may_find(cache, shard->timer->now)) return FOUND_ELSEWHERE;
   }
   bool evicted = lrd_evict_living_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, unlinked);
   return evicted ? FOUND : FOUND_NONE;
@@ -147,7 +148,7 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   }
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, victims);
   lrd_shard_leave(cache, shard);
-  if (found == FOUND_LATE) {
+  if (found == FOUND_ELSEWHERE) {
     insertion->seeks++;
     lrd_expire_seek(cache, lane, &insertion->garbage);
   }

@@ -2,8 +2,8 @@
 /* lrd_pass.h — a pass over a cache that moves entries out of vacated pages, in slices; see
  * lrd_compact.h.
  *
- * WHAT IS MOVED WAITS IN CHAINS OF ITS OWN, and not in the limbo: writers put what they destroy into
- * slots that they use again, and would store new entries in the pages that are to be emptied.
+ * WHAT IS MOVED WAITS IN CHAINS OF ITS OWN, and not in the limbo: writers put what they destroy
+ * into slots that they use again, and would store new entries in the pages that are to be emptied.
  *
  *   moved_out ──▶ one fence and one scan for all ──▶ moved_free ──▶ destroyed, a few at a time
  *                            └── a reader holds it ──▶ the limbo

@@ -72,7 +72,7 @@ extension Cache {
     return value
   }
 
-  /// Stores what a flight has loaded, unless a write has outdated it. False if one has.
+  /// Stores what a flight has loaded, unless a write has outdated it: then returns false.
   func store(
     _ value: consuming Value, of flight: Flight<Key, Value>, after time: UInt64
   ) -> Bool {
@@ -105,8 +105,8 @@ extension Cache {
     since start: UInt64, isFirst: Bool = true
   ) {
     let time = lrd_cache_now(core) - start
-    let isSettled = store(value, of: flight, after: time)
-    let isAlone = flights.landAlone(flight, isSettled: isSettled) { numbers in
+    let isDecided = store(value, of: flight, after: time)
+    let isAlone = flights.landAlone(flight, isDecided: isDecided) { numbers in
       numbers.loads += 1
       if isFirst { numbers.time += .nanoseconds(Int64(clamping: time)) }
     }

@@ -51,8 +51,9 @@ class AnyFlight: LoadNode, @unchecked Sendable {
   var failures = 0
   /// Whether the statistics count it as outdated.
   var countsAsOutdated = false
-  /// Set when its value is in the cache: what outdates it from then on comes too late.
-  var isSettled = false
+  /// Set when its storing is decided and nothing had outdated it: what does so later comes too
+  /// late.
+  var isDecided = false
 
   fileprivate init(
     _ hash: UInt64, isAsync: Bool, goesOn: Bool, replaces: Bool

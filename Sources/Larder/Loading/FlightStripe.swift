@@ -36,15 +36,16 @@ struct FlightStripe {
     guard let flight else { return nil }
     remove(flight)
     flight.outdate()
-    guard flight.failure == nil, !flight.isSettled else { return flight }
+    guard flight.failure == nil, !flight.isDecided else { return flight }
     flight.countsAsOutdated = true
     numbers.outdated += 1
     return flight
   }
 
-  /// Notes that the flight's value is in the cache. A write may have outdated the flight since.
-  mutating func settle(_ flight: AnyFlight) {
-    flight.isSettled = true
+  /// Notes that the flight's storing is decided, and that nothing had outdated it. A write may have
+  /// done so since.
+  mutating func decide(_ flight: AnyFlight) {
+    flight.isDecided = true
     if flight.countsAsOutdated { numbers.outdated -= 1 }
     flight.countsAsOutdated = false
   }

@@ -6,8 +6,7 @@ extension Flights {
   /// that began it gets that value. Since it was found a removal of many keys may have returned, so
   /// those who joined look for themselves.
   func land(_ flight: OneFlight, found value: Value) {
-    stripe(of: flight.hash).withLock { $0.settle(flight) }
-    land(flight, .again, first: .loaded(value), remembering: nil)
+    land(flight, .again, first: .loaded(value), isDecided: true, remembering: nil)
   }
 
   /// Takes a flight out of the table that has loaded a value.
@@ -17,10 +16,10 @@ extension Flights {
   }
 
   /// Takes a flight that is over out of the table, and ends it for all who wait. `first`: for the
-  /// caller that began it, where that is not the same.
+  /// caller that began it, where that is not the same. `isDecided`: it has nothing to store.
   func land(
     _ flight: OneFlight, _ landing: Landing<Value>, first: Landing<Value>? = nil,
-    remembering failure: RememberedFailure?
+    isDecided: Bool = false, remembering failure: RememberedFailure?
   ) {
     LoadPoints.reach()
     // Those who left die without the lock, too.
@@ -28,6 +27,7 @@ extension Flights {
     var forgotten: (flight: AnyFlight, wasIn: Bool)?
     var isRemembered = false
     stripe(of: flight.hash).withLock { stripe in
+      if isDecided { stripe.decide(flight) }
       // A thread that begins a flight does not wait for it, so then no waiter is its own.
       var next = flight.isAsync ? first ?? landing : landing
       while let waiter = flight.waiters.popFirst() {
@@ -54,15 +54,15 @@ extension Flights {
   }
 
   /// Takes a flight that has loaded a value out of the table, if nobody waits for it. False if
-  /// somebody does. `isSettled`: no write outdated it before the value could be stored.
+  /// somebody does. `isDecided`: nothing outdated it before its storing was decided.
   func landAlone(
-    _ flight: OneFlight, isSettled: Bool, noting note: (inout LoadStatistics) -> Void
+    _ flight: OneFlight, isDecided: Bool, noting note: (inout LoadStatistics) -> Void
   ) -> Bool {
     LoadPoints.reach()
     var isAlone = false
     stripe(of: flight.hash).withLock { stripe in
       note(&stripe.numbers)
-      if isSettled { stripe.settle(flight) }
+      if isDecided { stripe.decide(flight) }
       isAlone = flight.waiters.isEmpty
       guard isAlone else { return }
       flight.task = nil

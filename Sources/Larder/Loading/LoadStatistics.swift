@@ -27,7 +27,7 @@ public struct LoadStatistics: Sendable, Hashable {
   /// Loads that were cancelled because all callers had left.
   public internal(set) var cancellations = 0
   /// Loads that a removal or an insertion outdated, so that their values were not stored, or will
-  /// not be.
+  /// not be. May fall by what came between a load's storing and its end.
   public internal(set) var outdated = 0
 
   init() {}

@@ -18,8 +18,4 @@
 /// The policy's `insert`.
 void lrd_adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 
-/// The periods of upkeep after an eviction for which the shard counts as full. Evictions may come
-/// several at once, before the insertions that need them.
-enum { LRD_FULL_AFTER_EVICTION = 16 };
-
 #pragma clang assume_nonnull end

@@ -22,8 +22,8 @@
  * at were in the small queue and have moved, the coldest of the main queue goes.
  *
  * PASSED OVER, because somebody holds it or it costs nothing: the entry moves to the hot end of the
- * main queue, and is named again in each round if its hits are no more than the level. When all of a
- * round were passed over, the small queue gives as long as it has any.
+ * main queue, and is named again in each round if its hits are no more than the level. When all of
+ * a round were passed over, the small queue gives as long as it has any.
  *
  * Guard: the shard's lock. */
 #pragma once

@@ -70,7 +70,8 @@ void lrd_advisor_destroy(void *shared) {
   lrd_free(advisor, sizeof *advisor, _Alignof(lrd_advisor));
 }
 
-/// Where an expert is on the scale from a small queue of nothing to one of all; CLOCK is at the end.
+/// Where an expert is on the scale from a small queue of nothing to one of all; CLOCK is at the
+/// end.
 static int place_of(const lrd_expert *expert) {
   return expert->clock ? 100 : expert->small;
 }

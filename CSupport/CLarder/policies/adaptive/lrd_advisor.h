@@ -97,7 +97,7 @@ typedef struct lrd_advisor {
   lrd_shadow *_Nullable shadows; // one for each expert; their memory follows
   uint32_t capacity;             // of each shadow
   uint32_t events;               // misses since the last decision
-  lrd_tally heard;
+  lrd_tally heard;               // of the cache itself, lately
   double misses[LRD_EXPERTS];
   lrd_lead lead; // of the current expert
 } lrd_advisor;

@@ -9,8 +9,8 @@
  * nothing is written but the entry itself. `hand` is the oldest young entry, LRD_NIL when there is
  * none. `queue` of an entry names its half; the halves have the sizes of queue[LRD_OLD] and
  * queue[LRD_YOUNG]. The list of queue[LRD_YOUNG] stays empty, so most walks over plain queues
- * (lrd_queues.h) are right for these as well. `front` is an entry of the main queue, or LRD_NIL: see
- * lrd_front.h.
+ * (lrd_queues.h) are right for these as well. `front` is an entry of the main queue, or LRD_NIL:
+ * see lrd_front.h.
  *
  * Guard: the shard's lock. */
 #pragma once

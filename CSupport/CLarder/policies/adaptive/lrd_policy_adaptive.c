@@ -42,9 +42,13 @@
 #include "lrd_front.h"
 #include "lrd_sampling.h"
 
+/// The periods of upkeep after an eviction for which the shard counts as full. Evictions may come
+/// several at once, before the insertions that need them.
+enum { full_after_eviction = 16 };
+
 /// Notes that an entry is being evicted.
 LRD_INLINE void note_eviction(lrd_adaptive *state, const lrd_entry *entry, uint64_t hash48) {
-  state->full_for = LRD_FULL_AFTER_EVICTION;
+  state->full_for = full_after_eviction;
   if (entry->queue != LRD_MAIN) lrd_ghosts_add(&state->ghosts, hash48, 1);
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/// The misses after which all that was heard forgets half, and the most hits or stores counted.
+/// See lrd_tally.h; and the most hits or stores counted.
 enum { misses_remembered = 64, heard_most = 4 * misses_remembered };
 /// With more misses than this for each hit, next to nothing is found.
 enum { misses_for_a_hit = 24 };
@@ -71,9 +71,9 @@ bool lrd_tally_finds_little(const lrd_tally *tally) {
   return tally->misses > misses_for_a_hit * tally->hits;
 }
 
-/* If all experts filled without demand, programs whose stores are no loads would miss up to 4 points
- * more. If misses above half of the unasked stores were enough, or above a quarter, they would miss
- * 0.3 and 0.6 more. */
+/// If all experts filled without demand, programs whose stores are no loads would miss up to 4
+/// points more. If misses above half of the unasked stores were enough, or above a quarter, they
+/// would miss 0.3 and 0.6 more.
 lrd_demand lrd_tally_demand(const lrd_tally *tally, bool small) {
   if (tally->misses <= tally->unasked && tally->misses <= tally->hits) return LRD_DEMAND_NONE;
   bool presses = 2 * tally->loads >= tally->unasked || tally->misses > 4 * tally->hits;

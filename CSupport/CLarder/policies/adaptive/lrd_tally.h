@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_tally.h — what the advisor has heard of the cache itself, lately: lookups that missed or hit,
- * and stores that followed a miss or did not. After so many misses all of it forgets half.
+ * and stores that followed a miss or did not. Each time that 64 misses are counted, all of it
+ * forgets half.
  *
  * FILLING protects entries that nobody has read (lrd_expert.h), so it needs DEMAND: more lookups
  * that miss than stores of what nobody had missed, or than lookups that hit. Without demand no
@@ -56,6 +57,7 @@ bool lrd_tally_draw(lrd_tally *tally);
 /// True when next to nothing is found.
 bool lrd_tally_finds_little(const lrd_tally *tally);
 
+/// The demand there is. `small`: the cache is (LRD_EXPERT_SMALL).
 lrd_demand lrd_tally_demand(const lrd_tally *tally, bool small);
 
 #pragma clang assume_nonnull end
