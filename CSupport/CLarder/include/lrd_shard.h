@@ -143,6 +143,9 @@ static inline void lrd_shard_note_eviction_locked(lrd_shard *shard, unsigned kin
   if (kind != LRD_EVICTED_BY_COUNT) shard->counters.evictions[kind]++;
 }
 
+/// The evictions by count: the unlinked entries that no counter has. May wrap; see I9.
+uint64_t lrd_shard_uncounted_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock);
+
 /// Puts a new entry of this cost into order and sums. The caller has reserved room for it, and
 /// publishes it in the table.
 LRD_INLINE void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry, uint64_t cost)

@@ -2,9 +2,8 @@
 /* lrd_statistics.h — the counters of a cache, summed over its lanes and shards.
  *
  * WHAT HAS NO COUNTER follows from what a shard has to know anyway, `count` and `unlinked`:
- *   left                 = unlinked - replacements - moves
- *   insertions           = count + left
- *   evictions by count   = left - removals - expirations - all other evictions
+ *   insertions           = count + unlinked - replacements - moves
+ *   evictions by count   = unlinked - all that has a counter, but refusals
  * Whoever unlinks an entry, or puts one in the place of another, counts why under the same lock,
  * but for evictions by count (invariant I9 of lrd_shard.h). A replacement in two steps, a removal
  * and an insertion, changes `unlinked` and `replacements` by one each, as any other does.

@@ -6,15 +6,12 @@
 void lrd_statistics_add_changes_locked(lrd_statistics *sum, const lrd_shard *shard) {
   const lrd_counters *counters = &shard->counters;
   const uint64_t *evictions = counters->evictions;
-  uint64_t left = shard->unlinked - counters->replacements - counters->moves;
-  uint64_t others = counters->removals + counters->expirations + evictions[LRD_EVICTED_BY_COST] +
-                    evictions[LRD_EVICTED_BY_TRIM] + evictions[LRD_EVICTED_BY_PRESSURE];
-  sum->insertions += shard->count + left;
+  sum->insertions += shard->count + shard->unlinked - counters->replacements - counters->moves;
   sum->replacements += counters->replacements;
   sum->removals += counters->removals;
   sum->refusals += counters->refusals;
   sum->expirations += counters->expirations;
-  sum->count_evictions += left - others;
+  sum->count_evictions += lrd_shard_uncounted_locked(shard);
   sum->cost_evictions += evictions[LRD_EVICTED_BY_COST];
   sum->trim_evictions += evictions[LRD_EVICTED_BY_TRIM];
   sum->pressure_evictions += evictions[LRD_EVICTED_BY_PRESSURE];

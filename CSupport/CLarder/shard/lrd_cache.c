@@ -115,23 +115,16 @@ static void check_timed(lrd_shard *shard) {
   lrd_lock_release(&shard->lock);
 }
 
-/// What is counted to have left a shard, and no eviction by count. May wrap.
-static uint64_t told(const lrd_counters *counters) {
-  uint64_t sum = counters->replacements + counters->moves + counters->removals;
-  for (int i = 0; i < LRD_EVICTIONS_COUNTED; i++) sum += counters->evictions[i];
-  return sum + counters->expirations;
-}
-
 void lrd_cache_check(lrd_cache *cache) {
   bool timed = lrd_cache_is_timed(cache);
-  uint64_t untold = 0;
+  uint64_t uncounted = 0;
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     lrd_shard *shard = &cache->shards[i];
     lrd_shard_check(shard);
     if (timed) check_timed(shard);
     lrd_lock_acquire(&shard->lock);
-    untold += shard->unlinked - told(&shard->counters);
+    uncounted += lrd_shard_uncounted_locked(shard);
     lrd_lock_release(&shard->lock);
   }
-  LRD_CHECK(untold <= INT64_MAX); // I9
+  LRD_CHECK(uncounted <= INT64_MAX); // I9
 }

@@ -61,6 +61,13 @@ void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash) {
   lrd_table_insert_locked(lrd_shard_root_locked(shard), lrd_item_of(entry, id, hash), hash);
 }
 
+uint64_t lrd_shard_uncounted_locked(const lrd_shard *shard) {
+  const lrd_counters *counters = &shard->counters;
+  uint64_t counted = counters->replacements + counters->moves + counters->removals;
+  for (int i = 0; i < LRD_EVICTIONS_COUNTED; i++) counted += counters->evictions[i];
+  return shard->unlinked - counted - counters->expirations;
+}
+
 void lrd_shard_displace_locked(lrd_shard *shard, lrd_entry *entry) {
   entry->prev = shard->policy->remove(&shard->order, shard->pool, entry, false);
   entry->state = LRD_ENTRY_DISPLACED;
