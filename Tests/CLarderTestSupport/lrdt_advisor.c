@@ -20,25 +20,46 @@ void lrdt_turn_to_expert(lrd_cache *cache, uint32_t number, lrd_demand demand) {
   atomic_store_explicit(&advisor->demand, (uint8_t)demand, memory_order_relaxed);
 }
 
+/// Makes a shadow's capacity of misses decide once. All stores of the latest misses, or none, follow
+/// them.
+static void decide_once(lrd_advisor *advisor, bool loads) {
+  lrd_lock_acquire(&advisor->lock);
+  advisor->heard.misses = 64;
+  advisor->heard.loads = loads ? 64 : 0;
+  advisor->events = LRD_EXPERTS * advisor->capacity;
+  lrd_lock_release(&advisor->lock);
+  lrd_probe probe = {.heard = LRD_HEARD_STORE, .next = LRD_EXPERTS - 1};
+  lrd_advisor_advance(advisor, &probe, 1);
+}
+
 uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, bool loads,
                      uint32_t hits) {
   lrd_advisor *advisor = lrd_advisor_create(1);
   lrd_advisor_propose(advisor, entries, true);
   lrd_advisor_adjust(advisor);
-  lrd_lock_acquire(&advisor->lock);
   LRD_CHECK(advisor->capacity == 256);
-  advisor->heard.misses = 64;
-  advisor->heard.loads = loads ? 64 : 0;
   advisor->heard.hits = hits;
   atomic_store_explicit(&advisor->current, current, memory_order_relaxed);
   for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = misses[i];
-  advisor->events = LRD_EXPERTS * advisor->capacity;
-  lrd_lock_release(&advisor->lock);
-  lrd_probe probe = {.heard = LRD_HEARD_STORE, .next = LRD_EXPERTS - 1};
-  lrd_advisor_advance(advisor, &probe, 1);
+  decide_once(advisor, loads);
   uint32_t chosen = lrd_advisor_current(advisor);
   lrd_advisor_destroy(advisor);
   return chosen;
+}
+
+double lrdt_lead_left(double lead, bool loaded, bool loads) {
+  lrd_advisor *advisor = lrd_advisor_create(1);
+  lrd_advisor_propose(advisor, 4096, true);
+  lrd_advisor_adjust(advisor);
+  decide_once(advisor, loaded);
+  for (int i = 0; i < LRD_EXPERTS; i++) {
+    advisor->misses[i] = i == LRD_EXPERT_FIRST ? 10000 : 10000 + lead;
+  }
+  decide_once(advisor, loads);
+  LRD_CHECK(lrd_advisor_current(advisor) == LRD_EXPERT_FIRST);
+  double left = advisor->misses[0] - advisor->misses[LRD_EXPERT_FIRST];
+  lrd_advisor_destroy(advisor);
+  return left;
 }
 
 double lrdt_miss_of_held(uint32_t current, uint32_t number) {

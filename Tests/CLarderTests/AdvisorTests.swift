@@ -131,6 +131,12 @@ struct AdvisorTests {
     #expect(decided(of: 5) == 1)
   }
 
+  @Test("A lead is void when the program ceases to load what it misses")
+  func voidLeads() {
+    #expect(lrdt_lead_left(50, true, true) == 50 && lrdt_lead_left(50, false, false) == 50)
+    #expect(lrdt_lead_left(50, true, false) == 0 && lrdt_lead_left(50, false, true) == 50)
+  }
+
   @Test("What was best in a loop is given up soon when the loop ends")
   func afterALoop() {
     let limit = 250

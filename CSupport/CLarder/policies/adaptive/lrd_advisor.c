@@ -99,13 +99,22 @@ static bool is_chance(lrd_advisor *advisor, double saved, double loads) {
   return saved * saved < roots * roots * misses;
 }
 
+/// Forgets the misses of each expert beyond so many.
+static void bound_misses_locked(lrd_advisor *advisor, double highest) LRD_REQUIRES(advisor->lock) {
+  for (uint32_t i = 0; i < LRD_EXPERTS; i++) {
+    if (advisor->misses[i] > highest) advisor->misses[i] = highest;
+  }
+}
+
 static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
+  const lrd_tally *heard = &advisor->heard;
+  const double *misses = advisor->misses;
   uint32_t current = lrd_advisor_current(advisor), best = current;
-  double loads = lrd_tally_loaded(&advisor->heard), weight = unloaded + (1 - unloaded) * loads,
-         most = 0;
+  double loads = lrd_tally_loaded(heard), weight = unloaded + (1 - unloaded) * loads, most = 0;
+  if (lrd_lead_note_loads(&advisor->lead, heard)) bound_misses_locked(advisor, misses[current]);
   for (uint32_t i = 0; i < LRD_EXPERTS; i++) {
     double cost = cost_of_change(&lrd_experts[current], &lrd_experts[i], advisor->capacity);
-    double saved = advisor->misses[current] - advisor->misses[i];
+    double saved = misses[current] - misses[i];
     if (i != current && saved - weight * cost > most && !is_chance(advisor, saved, loads)) {
       most = saved - weight * cost;
       best = i;
@@ -115,10 +124,7 @@ static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   double lead =
       lrd_lead_decided(&advisor->lead, best != current, loads >= 0.5, lrd_advisor_is_small(advisor),
                        advisor->capacity, reference_capacity(advisor));
-  double highest = advisor->misses[best] + lead;
-  for (uint32_t i = 0; i < LRD_EXPERTS; i++) {
-    if (advisor->misses[i] > highest) advisor->misses[i] = highest;
-  }
+  bound_misses_locked(advisor, misses[best] + lead);
 }
 
 /// Completes what only the advisor knows of a probe, before any shadow is asked.

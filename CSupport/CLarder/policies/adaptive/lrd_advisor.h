@@ -35,8 +35,9 @@
  * is a shadow's capacity at most. Whatever the current expert was worth before, another is followed
  * once it has missed less by that lead and the cost of the change, or the margin if that is more:
  * at most half a capacity more. (A cumulative sum test: Page, "Continuous Inspection Schemes",
- * Biometrika 1954.) The cache then needs time to become what the new expert would have made it. An
- * adversary who knows the sample can mislead the advisor.
+ * Biometrika 1954.) When the program ceases to store what it misses, that lead is 0. The cache then
+ * needs time to become what the new expert would have made it. An adversary who knows the sample
+ * can mislead the advisor.
  *
  * LeCaR (Vietri et al., HotStorage 2018) and Cacheus (FAST 2021) choose among experts by what each
  * would have missed. There two experts share one cache and learn from its ghosts. Here each expert

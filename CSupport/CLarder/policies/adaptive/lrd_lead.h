@@ -12,6 +12,12 @@
  * (lrd_advisor.c), and entries that it gave up do not come back: only the lead and the margin
  * (lrd_advisor.c) keep the advisor from taking it back.
  *
+ * When a program ceases to store what it misses, all leads are void: they were earned where a miss
+ * came back. Otherwise one that reads through the cache, and then stores rows and reads each a
+ * third of a fill later, finds 65 % of what LRU finds in the next three fills, at worst 47 %. So it
+ * finds 74 and 65 %. A lead that was earned without loads stays when the program turns to them: its
+ * expert is a safe one, and a program that takes turns would else begin anew at each.
+ *
  * With a lead that is always whole, the policy saves 0.1 less over the traces of lrd_advisor.c, and
  * one cell of a trace of phases misses 1.5 points more: an expert stays there that was best in a
  * loop before. Without a bound, phases that follow each other cost more. To forget old misses as
@@ -20,7 +26,7 @@
  * Guard: the advisor's lock. */
 #pragma once
 
-#include "lrd_base.h"
+#include "lrd_tally.h"
 
 #pragma clang assume_nonnull begin
 
@@ -36,7 +42,19 @@ static const double lrd_lead_least = 1.0 / 3, lrd_lead_least_small = 1.0 / 2;
 typedef struct lrd_lead {
   double part;   // of a capacity; 0 at first
   uint32_t calm; // decisions since the latest change, or since the lead was halved
+  bool loads;    // the program stores most of what it misses, as far as known
 } lrd_lead;
+
+/// Notes whether stores follow the misses. Few misses tell nothing, nor do stores after about half
+/// of them. True when the program has ceased to store what it misses: all leads are void.
+static inline bool lrd_lead_note_loads(lrd_lead *lead, const lrd_tally *heard) {
+  if (!lrd_tally_knows_loads(heard)) return false;
+  double part = lrd_tally_loaded(heard);
+  bool before = lead->loads;
+  if (part > 0.6) lead->loads = true;
+  if (part < 0.4) lead->loads = false;
+  return before && !lead->loads;
+}
 
 /// The lead after a decision, in misses. `reference`: the capacity, or what stands for it where it
 /// is very small: with a lead of only a few misses chance would decide. `loaded`: most misses are
