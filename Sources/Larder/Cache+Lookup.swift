@@ -73,8 +73,8 @@ extension Cache {
     return try withValueSlowly(key, hash, body)
   }
 
-  /// ``withValue(forKey:_:)`` where the first entry of this tag has another key, or the thread comes
-  /// for the first time or has no loan left.
+  /// ``withValue(forKey:_:)`` where the first entry of this tag has another key, or the thread
+  /// comes for the first time or has no loan left.
   @usableFromInline @inline(never)
   func withValueBySearch<Result, Failure: Error>(
     _ key: Key, _ hash: UInt64, _ body: (Value) throws(Failure) -> Result

@@ -12,8 +12,8 @@ public struct PressureResponse: Sendable {
     /// Removes nothing.
     case keepAll
     /// Keeps this fraction, 0...1, of what there was when the pressure began, rounded up: the
-    /// hottest by the policy's order. Until the pressure is over, the limits are lowered to the same
-    /// fraction.
+    /// hottest by the policy's order. Until the pressure is over, the limits are lowered to the
+    /// same fraction.
     case keep(Double)
     /// Removes every object that nobody but the cache holds. Values that are no objects are held by
     /// nobody. The limits stay.

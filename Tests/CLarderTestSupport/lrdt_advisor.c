@@ -20,8 +20,8 @@ void lrdt_turn_to_expert(lrd_cache *cache, uint32_t number, lrd_demand demand) {
   atomic_store_explicit(&advisor->demand, (uint8_t)demand, memory_order_relaxed);
 }
 
-/// Makes a shadow's capacity of misses decide once. All stores of the latest misses, or none, follow
-/// them.
+/// Makes an advisor decide. `loads`: a store has followed each of the latest misses; otherwise
+/// none.
 static void decide_once(lrd_advisor *advisor, bool loads) {
   lrd_lock_acquire(&advisor->lock);
   advisor->heard.misses = 64;

@@ -99,8 +99,8 @@ struct CompactionFailureTests {
     }
   }
 
-  /// A cache of which one entry in ten is left, and a pass has found its shard busy. The bytes of its
-  /// pages before that. Once more if the background thread has moved all.
+  /// A cache of which one entry in ten is left, and a pass has found its shard busy. The bytes of
+  /// its pages before that. Once more if the background thread has moved all.
   private static func busyCache(cost: Int) -> (Cache<Int, Int>, full: Int) {
     while true {
       let cache = sparse(shards: 1, cost: cost)

@@ -90,8 +90,8 @@ struct BatchTests {
     Watched.action.withLock {
       $0 = { onThreads(1) { _ in cache.removeValue(forKey: Watched(id: 29)) } }
     }
-    // One fewer than a thread has loans: where another entry has the tag of the watched key, that is
-    // looked up once more, and without a loan its `==` would run under the lock.
+    // One fewer than a thread has loans: where another entry has the tag of the watched key, that
+    // is looked up once more, and without a loan its `==` would run under the lock.
     let keys = (0..<31).map { Watched(id: $0, isWatched: $0 == 30) }
     #expect(cache.values(forKeys: keys) == Array(0..<31))
     cache.checkInvariants()

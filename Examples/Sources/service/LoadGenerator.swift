@@ -25,8 +25,8 @@ struct LoadReport {
 }
 
 /// Asks for pages over some connections at once, each of which sends its next request when it has
-/// the answer to the last. A page is asked for in proportion to one over its number, and one request
-/// in 200 is a change.
+/// the answer to the last. A page is asked for in proportion to one over its number, and one
+/// request in 200 is a change.
 func generateLoad(port: UInt16, connections: Int, requests: Int, pages: Int) -> LoadReport {
   struct Request {
     let page: Int

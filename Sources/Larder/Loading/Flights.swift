@@ -34,9 +34,9 @@ class AnyFlights: @unchecked Sendable {
 ///     afterwards, finds the mark, and does not.
 ///   - *No later reader gets it either.* The marked flight is out of the table before the write
 ///     returns. Those who wait for it began before the write returned.
-///   - *Who begins afterwards sees what the writer saw.* If the writer found no flight, its turn with
-///     the lock came before the beginning of the flight. Whatever the writer did before its call,
-///     such as to change a database, the loader's thread sees.
+///   - *Who begins afterwards sees what the writer saw.* If the writer found no flight, its turn
+///     with the lock came before the beginning of the flight. Whatever the writer did before its
+///     call, such as to change a database, the loader's thread sees.
 ///
 /// A load is then an atomic operation: it takes effect when it stores its value, or, if it does not
 /// store, between its beginning and the write that outdated it.
@@ -55,7 +55,7 @@ class AnyFlights: @unchecked Sendable {
 ///
 /// FIELDS
 ///   `stripes`         a lock each
-///   `Flight.outdated` set before the shard's lock is taken, read under it: relaxed, the lock orders
+///   `Flight.outdated` set before the shard's lock is taken, read under it: relaxed
 final class Flights<Key: Hashable & Sendable, Value: Sendable>: AnyFlights, @unchecked Sendable {
   // Sendable: constants.
   typealias OneFlight = Flight<Key, Value>

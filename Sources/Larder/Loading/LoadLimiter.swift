@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets a number of loads run at once. Others wait their turn, first come first served. A load whose
-/// task is cancelled, because nobody waits for it any more, leaves the queue without a turn.
+/// Lets a number of loads run at once. Others wait their turn, first come first served. A load
+/// whose task is cancelled, because nobody waits for it any more, leaves the queue without a turn.
 ///
 /// A load that another load waits for runs at once, above the number: the other one may have the
 /// turn that it waits for. `LoadNode.isNeeded` says so. It is set before the lock is taken to look

@@ -20,8 +20,8 @@ extension LocalCache where Value: ~Copyable {
   /// The most entries the cache may hold; 0 for no limit. Must not be negative. Setting a lower
   /// limit evicts the excess before the setter returns.
   ///
-  /// - Complexity: O(1), plus O(1) for each entry evicted, or O(log *n*) for each with a policy that
-  ///   orders by cost.
+  /// - Complexity: O(1), plus O(1) for each entry evicted, or O(log *n*) for each with a policy
+  ///   that orders by cost.
   public var countLimit: Int {
     get { Int(lrd_local_count_limit(core)) }
     set {
@@ -36,8 +36,8 @@ extension LocalCache where Value: ~Copyable {
   /// nor 0 with ``EvictionPolicy/cheapestFirst`` or ``EvictionPolicy/costAware``. Setting a lower
   /// limit evicts the excess before the setter returns.
   ///
-  /// - Complexity: O(1), plus O(1) for each entry evicted, or O(log *n*) for each with a policy that
-  ///   orders by cost.
+  /// - Complexity: O(1), plus O(1) for each entry evicted, or O(log *n*) for each with a policy
+  ///   that orders by cost.
   public var totalCostLimit: Int {
     get { Int(lrd_local_cost_limit(core)) }
     set {

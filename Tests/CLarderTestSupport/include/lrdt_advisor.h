@@ -24,8 +24,9 @@ void lrdt_turn_to_expert(lrd_cache *cache, uint32_t number, lrd_demand demand);
 uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, bool loads,
                      uint32_t hits);
 
-/// The first expert is followed and has missed less than each other, by `lead`. All stores of misses
-/// followed them before, or none, and now. What is left of the lead after a decision.
+/// The first expert is followed, and each other has missed more by `lead`. What is left of that
+/// after a decision. `loaded`: until then a store had followed each miss; otherwise none. `loads`:
+/// the same of the latest misses.
 double lrdt_lead_left(double lead, bool loaded, bool loads);
 
 /// A cache that follows expert `current` misses a key that all shadows hold. The misses that expert

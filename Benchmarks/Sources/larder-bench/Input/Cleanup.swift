@@ -11,8 +11,8 @@ final class Cleanup: @unchecked Sendable {
   private var signals: [any DispatchSourceSignal] = []
 
   private init() {
-    // A write tells of a closed pipe itself. Its signal is for one thread, and dispatch sources never
-    // come to an end of those.
+    // A write tells of a closed pipe itself. Its signal is for one thread, and dispatch sources
+    // never come to an end of those.
     signal(SIGPIPE, SIG_IGN)
     signals = [SIGINT, SIGTERM, SIGHUP].map { number in
       signal(number, SIG_IGN)  // the dispatch source handles it

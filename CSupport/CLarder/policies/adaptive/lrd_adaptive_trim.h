@@ -14,12 +14,12 @@
  * a few entries at a time thus forgets what was hot once. One that gets rid of entries by deep
  * trims alone does not: an entry with fifteen hits goes after a newer one with less.
  *
- * THE LEVEL, in deep trims, is the hits up to which entries of the main queue go. Those of the small
- * queue with less do not move up any more, and go as well. A trim begins at 0, in each shard. When a
- * round has looked at as many entries as the main queue has left, the level rises to the fewest hits
- * above it. A call that finds nothing among LRD_EXPERT_STEPS entries takes the one with the fewest
- * hits. So hot entries that wait before cold ones lose one in so many. If all that the call looked
- * at were in the small queue and have moved, the coldest of the main queue goes.
+ * THE LEVEL, in deep trims, is the hits up to which entries of the main queue go. Those of the
+ * small queue with less do not move up any more, and go as well. A trim begins at 0, in each shard.
+ * When a round has looked at as many entries as the main queue has left, the level rises to the
+ * fewest hits above it. A call that finds nothing among LRD_EXPERT_STEPS entries takes the one with
+ * the fewest hits. So hot entries that wait before cold ones lose one in so many. If all that the
+ * call looked at were in the small queue and have moved, the coldest of the main queue goes.
  *
  * PASSED OVER, because somebody holds it or it costs nothing: the entry moves to the hot end of the
  * main queue, and is named again in each round if its hits are no more than the level. When all of
