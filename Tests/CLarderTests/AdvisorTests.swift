@@ -73,13 +73,13 @@ struct AdvisorTests {
       #expect(chosen == from || chosen == to)
       return chosen == to
     }
-    // Any change: 0.1. Between 1 and 97 percent: 0.96 x 0.4 up, 0.96 x 0.3 down.
+    // Any change: 0.1. Between 1 percent and all: 0.99 x 0.4 up, 0.99 x 0.3 down.
     #expect(!turns(0, 4, saving: 0.47) && turns(0, 4, saving: 0.50))
     #expect(!turns(4, 0, saving: 0.38) && turns(4, 0, saving: 0.40))
     // Between 1 and 3 percent.
     #expect(!turns(0, 5, saving: 0.10) && turns(0, 5, saving: 0.12))
     #expect(!turns(5, 0, saving: 0.10) && turns(5, 0, saving: 0.12))
-    // CLOCK is the farthest.
+    // CLOCK is as far as that.
     #expect(!turns(0, 6, saving: 0.49) && turns(0, 6, saving: 0.50))
     #expect(lrdt_decide(capacity, 2, Array(repeating: 5, count: Int(LRD_EXPERTS)), true, 64) == 2)
   }
