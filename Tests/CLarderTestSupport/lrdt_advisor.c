@@ -51,6 +51,7 @@ double lrdt_lead_left(double lead, bool loaded, bool loads) {
   lrd_advisor *advisor = lrd_advisor_create(1);
   lrd_advisor_propose(advisor, 4096, true);
   lrd_advisor_adjust(advisor);
+  advisor->heard.hits = 64;
   decide_once(advisor, loaded);
   for (int i = 0; i < LRD_EXPERTS; i++) {
     advisor->misses[i] = i == LRD_EXPERT_FIRST ? 10000 : 10000 + lead;

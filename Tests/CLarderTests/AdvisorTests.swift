@@ -131,10 +131,51 @@ struct AdvisorTests {
     #expect(decided(of: 5) == 1)
   }
 
-  @Test("A lead is void when the program ceases to load what it misses")
-  func voidLeads() {
+  @Test("What an expert is ahead is forgotten when the program ceases to load what it misses")
+  func forgottenLeads() {
     #expect(lrdt_lead_left(50, true, true) == 50 && lrdt_lead_left(50, false, false) == 50)
     #expect(lrdt_lead_left(50, true, false) == 0 && lrdt_lead_left(50, false, true) == 50)
+    // An expert that is better stays better.
+    #expect(lrdt_lead_left(-10, true, false) == -10)
+
+    var lead = lrd_lead()
+    func ends(_ loads: UInt32, of misses: UInt32 = 64) -> Bool {
+      var heard = lrd_tally()
+      (heard.misses, heard.loads) = (misses, loads)
+      return lrd_lead_ends(&lead, &heard)
+    }
+    #expect(!ends(0) && !ends(32) && !ends(0))
+    #expect(!ends(64) && !ends(32) && !ends(20) && !ends(0, of: 31))
+    #expect(ends(19) && !ends(19) && !ends(32) && !ends(0))
+    #expect(!ends(45) && ends(0) && !ends(44) && !ends(0))
+    lead = lrd_lead()
+    #expect(!ends(0))
+  }
+
+  @Test("The expert that goes by age is FIFO", arguments: [1, 4], [2, 70, 2_000])
+  func ageIsFifo(shards: Int, limit: Int) {
+    let capacity = limit * shards
+    func hits(_ policy: EvictionPolicy) -> [Int] {
+      let cache = Cache<Int, Int>(
+        countLimit: capacity, policy: policy, shards: shards, options: .repeatable())
+      if policy == .adaptive {
+        cache.withCore { lrdt_pin_expert($0, UInt32(LRD_EXPERT_AGE)) }
+      }
+      var random = SplitMix64(seed: UInt64(capacity))
+      var found: [Int] = []
+      // Read through, with keys that come again after an eviction; then stored, and read late.
+      for request in 0..<6 * capacity {
+        let key = Int(random.next() % UInt64(2 * capacity))
+        if cache[key] != nil { found.append(request) } else { cache[key] = key }
+      }
+      for key in 0..<6 * capacity {
+        cache[-1 - key] = key
+        if cache[-1 - key + capacity * 9 / 10] != nil { found.append(key) }
+      }
+      cache.checkInvariants()
+      return found
+    }
+    #expect(hits(.adaptive) == hits(.fifo))
   }
 
   @Test("What was best in a loop is given up soon when the loop ends")

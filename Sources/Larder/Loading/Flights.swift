@@ -55,7 +55,8 @@ class AnyFlights: @unchecked Sendable {
 ///
 /// FIELDS
 ///   `stripes`         a lock each
-///   `Flight.outdated` set before the shard's lock is taken, read under it: relaxed
+///   `Flight.outdated` set before the shard's lock is taken, read under it: relaxed; the
+///                     lock orders
 final class Flights<Key: Hashable & Sendable, Value: Sendable>: AnyFlights, @unchecked Sendable {
   // Sendable: constants.
   typealias OneFlight = Flight<Key, Value>

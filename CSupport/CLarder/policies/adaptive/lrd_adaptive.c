@@ -37,8 +37,11 @@ static void turn_to(lrd_order *order, uint32_t number) {
   state->plain = !bounded && !holds_small && !asked && !state->threshold && !state->probe_count &&
                  !state->ghosts.buckets;
   state->settles = may_settle(order, expert);
-  state->small = (lrd_amount){small_part(expert, share.count), small_part(expert, share.cost)};
-  state->young = (lrd_amount){half(state->small.count), half(state->small.cost)};
+  lrd_amount small = {small_part(expert, share.count), small_part(expert, share.cost)};
+  state->young = (lrd_amount){half(small.count), half(small.cost)};
+  // A shard may hold more than its share. All of that is in the small queue, too.
+  lrd_amount all = {LRD_UNBOUNDED, LRD_UNBOUNDED};
+  state->small = expert->small == LRD_EXPERT_ALL ? all : small;
 }
 
 void lrd_adaptive_follow(lrd_order *order) {

@@ -47,7 +47,8 @@ static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool 
   lrd_slots slots = lrd_pool_slots(pool);
   if (LRD_UNLIKELY(!state->rest--)) lrd_sampling_upkeep(order, slots);
   uint64_t hash48 = lrd_entry_hash48_locked(entry);
-  bool proven = lrd_ghosts_recall(&state->ghosts, hash48, state->expert->life);
+  uint32_t life = state->expert->life;
+  bool proven = lrd_ghosts_recall(&state->ghosts, hash48, life) && life;
   if (is_for_main(order, proven)) {
     lrd_order_add(order, LRD_MAIN, slots, entry, id);
   } else {

@@ -111,7 +111,7 @@ static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   const double *misses = advisor->misses;
   uint32_t current = lrd_advisor_current(advisor), best = current;
   double loads = lrd_tally_loaded(heard), weight = unloaded + (1 - unloaded) * loads, most = 0;
-  if (lrd_lead_note_loads(&advisor->lead, heard)) bound_misses_locked(advisor, misses[current]);
+  if (lrd_lead_ends(&advisor->lead, heard)) bound_misses_locked(advisor, misses[current]);
   for (uint32_t i = 0; i < LRD_EXPERTS; i++) {
     double cost = cost_of_change(&lrd_experts[current], &lrd_experts[i], advisor->capacity);
     double saved = misses[current] - misses[i];

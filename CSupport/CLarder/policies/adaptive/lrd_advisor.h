@@ -35,9 +35,9 @@
  * is a shadow's capacity at most. Whatever the current expert was worth before, another is followed
  * once it has missed less by that lead and the cost of the change, or the margin if that is more:
  * at most half a capacity more. (A cumulative sum test: Page, "Continuous Inspection Schemes",
- * Biometrika 1954.) When the program ceases to store what it misses, that lead is 0. The cache then
- * needs time to become what the new expert would have made it. An adversary who knows the sample
- * can mislead the advisor.
+ * Biometrika 1954.) When the program ceases to store what it misses, what the current expert is
+ * ahead is forgotten. The cache then needs time to become what the new expert would have made it.
+ * An adversary who knows the sample can mislead the advisor.
  *
  * LeCaR (Vietri et al., HotStorage 2018) and Cacheus (FAST 2021) choose among experts by what each
  * would have missed. There two experts share one cache and learn from its ghosts. Here each expert
@@ -45,7 +45,7 @@
  *
  * SIZE. Shadows have 1/64 of the capacity up to 1,024 keys, and 1/128 beyond. They have at least
  * 256 keys, or all keys of a smaller cache, and at most 32,768. Twice as many keys save no misses
- * on the traces. All seven together take 83 to 93 bytes for each of their keys. That is 1.4 bytes
+ * on the traces. All seven together take 79 to 89 bytes for each of their keys. That is 1.4 bytes
  * for each entry of a medium cache, 0.7 for each entry of a large cache, and 24 KB for a small
  * cache as a whole. They are made when the cache is no longer idle (LRD_IDLE_PART). A cache that
  * stays idle or has no limit never gets any.

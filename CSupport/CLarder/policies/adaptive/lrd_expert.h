@@ -25,9 +25,9 @@
  *           loop longer than the cache every key has a ghost, and the main queue would take them
  *           all, one after the other. One expert's ghosts therefore live for one epoch. Without it
  *           such loops lose up to 12 points.
- * `small`   Where all entries are in the small queue, one that was hit leaves it for the main queue
- *           and is the next victim there: FIFO. Keys that are read once, about a fill after they were
- *           stored, need this setting: with 97 % nine in ten of them are lost.
+ * `small`   Where all entries are in the small queue no key is proven, and one that was hit is the
+ *           next victim of the main queue: FIFO. Keys that are read once, about a fill after they
+ *           were stored, need this setting: with 97 % nine in ten of them are lost.
  * `clock`   Every key enters the main queue, and an entry has one second chance however often it
  *           was hit. This is CLOCK, the nearest to LRU of all orders in which a hit moves nothing.
  *           Zigzag scans and drifting working sets need this setting.
@@ -63,7 +63,7 @@ typedef enum lrd_demand {
 
 typedef struct lrd_expert {
   uint8_t small; // target of the small queue, in per cent of the capacity
-  uint8_t life;  // how long a ghost lives, in epochs
+  uint8_t life;  // how long a ghost lives, in epochs; 0: it proves nothing
   bool clock;    // see above
   uint8_t fills; // lrd_demand, from which on it fills
 } lrd_expert;
@@ -76,6 +76,7 @@ enum {
   LRD_EXPERT_CLOCK = 6,
   LRD_EXPERT_EPOCHS = 4,      // in which a table of ghosts counts a capacity: see lrd_ghosts.h
   LRD_EXPERT_GHOSTS_MOST = 2, // the longest life of a ghost, in capacities
+  LRD_EXPERT_ALL = 100,       // of `small`
 };
 
 static const lrd_expert lrd_experts[LRD_EXPERTS] = {
@@ -83,7 +84,7 @@ static const lrd_expert lrd_experts[LRD_EXPERTS] = {
     {.small = 10, .life = 1 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_PRESSING},
     {.small = 30, .life = 1 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME},
     {.small = 50, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_NEVER},
-    {.small = 100, .life = 2 * LRD_EXPERT_EPOCHS, .fills = LRD_DEMAND_SOME},
+    {.small = LRD_EXPERT_ALL, .life = 0, .fills = LRD_DEMAND_NEVER},
     {.small = 3, .life = 1, .fills = LRD_DEMAND_SOME},
     {.small = 0, .life = 0, .clock = true, .fills = LRD_DEMAND_SOME},
 };

@@ -12,11 +12,12 @@
  * (lrd_advisor.c), and entries that it gave up do not come back: only the lead and the margin
  * (lrd_advisor.c) keep the advisor from taking it back.
  *
- * When a program ceases to store what it misses, all leads are void: they were earned where a miss
- * came back. Otherwise one that reads through the cache, and then stores rows and reads each a
- * third of a fill later, finds 65 % of what LRU finds in the next three fills, at worst 47 %. So it
- * finds 74 and 65 %. A lead that was earned without loads stays when the program turns to them: its
- * expert is a safe one, and a program that takes turns would else begin anew at each.
+ * When a program ceases to store what it misses, what the current expert is ahead is forgotten: it
+ * was earned while a lost entry came back. A program that reads through the cache, then stores rows
+ * and reads each a third of a fill later, would find 66 % of what LRU finds in the next three
+ * fills, and at worst 47 %. So it finds 76 %, and at worst 65 %. What was earned without loads
+ * stays when the program begins to load: that expert serves programs which store without loading,
+ * and one that takes turns would otherwise lose it each time.
  *
  * With a lead that is always whole, the policy saves 0.1 less over the traces of lrd_advisor.c, and
  * one cell of a trace of phases misses 1.5 points more: an expert stays there that was best in a
@@ -40,20 +41,26 @@ enum { LRD_LEAD_CALM = 128 };
 static const double lrd_lead_least = 1.0 / 3, lrd_lead_least_small = 1.0 / 2;
 
 typedef struct lrd_lead {
-  double part;   // of a capacity; 0 at first
-  uint32_t calm; // decisions since the latest change, or since the lead was halved
-  bool loads;    // the program stores most of what it misses, as far as known
+  double part;        // of a capacity; 0 at first
+  uint32_t calm;      // decisions since the latest change, or since the lead was halved
+  bool stores_misses; // the program does, as far as known
 } lrd_lead;
 
-/// Notes whether stores follow the misses. Few misses tell nothing, nor do stores after about half
-/// of them. True when the program has ceased to store what it misses: all leads are void.
-static inline bool lrd_lead_note_loads(lrd_lead *lead, const lrd_tally *heard) {
-  if (!lrd_tally_knows_loads(heard)) return false;
+/// Stores that follow less than this part of the misses are few, and those that follow more than
+/// the other are many. The part is counted of 32 to 64 misses, so what lies between may be chance.
+static const double lrd_lead_few = 0.3, lrd_lead_many = 0.7;
+/// Fewer misses tell nothing.
+enum { LRD_LEAD_MISSES = 32 };
+
+/// Notes whether stores follow the misses. True when the program has ceased to store what it
+/// misses: what the current expert is ahead is to be forgotten.
+static inline bool lrd_lead_ends(lrd_lead *lead, const lrd_tally *heard) {
+  if (heard->misses < LRD_LEAD_MISSES) return false;
   double part = lrd_tally_loaded(heard);
-  bool before = lead->loads;
-  if (part > 0.6) lead->loads = true;
-  if (part < 0.4) lead->loads = false;
-  return before && !lead->loads;
+  bool before = lead->stores_misses;
+  if (part > lrd_lead_many) lead->stores_misses = true;
+  if (part < lrd_lead_few) lead->stores_misses = false;
+  return before && !lead->stores_misses;
 }
 
 /// The lead after a decision, in misses. `reference`: the capacity, or what stands for it where it

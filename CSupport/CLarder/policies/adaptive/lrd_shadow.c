@@ -21,7 +21,7 @@ static uint32_t directory_size(uint32_t capacity) {
 
 /// A ghost lives for the rest of the epoch in which it was added, and for `life` more.
 static uint32_t ghost_buckets(const lrd_expert *expert, uint32_t capacity) {
-  if (expert->clock) return 0;
+  if (!expert->life) return 0;
   return lrd_ghosts_buckets(lrd_expert_ghosts(capacity, capacity, expert->life + 1u));
 }
 

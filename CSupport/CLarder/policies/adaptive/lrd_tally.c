@@ -57,12 +57,9 @@ bool lrd_tally_store(lrd_tally *tally, uint64_t mixed) {
   return true;
 }
 
-bool lrd_tally_knows_loads(const lrd_tally *tally) {
-  return tally->misses >= misses_remembered / 8;
-}
-
 double lrd_tally_loaded(const lrd_tally *tally) {
-  return lrd_tally_knows_loads(tally) ? (double)tally->loads / tally->misses : 1;
+  if (tally->misses < misses_remembered / 8) return 1;
+  return (double)tally->loads / tally->misses;
 }
 
 bool lrd_tally_draw(lrd_tally *tally) {
