@@ -93,9 +93,10 @@ LRD_INLINE void lrd_amount_subtract(lrd_amount *size, const lrd_entry *entry) {
   if (LRD_UNLIKELY(lrd_entry_has_cost(entry))) size->cost -= lrd_entry_cost(entry);
 }
 
-/// Counts an entry in another queue from now on. Links stay as they are.
-LRD_INLINE void lrd_order_requeue(lrd_order *order, unsigned number, lrd_entry *entry) {
-  lrd_amount *from = &order->queue[entry->queue].size, *to = &order->queue[number].size;
+/// Counts an entry of queue `former` in queue `number` from now on. Links stay as they are.
+LRD_INLINE void lrd_order_requeue(lrd_order *order, unsigned former, unsigned number,
+                                  lrd_entry *entry) {
+  lrd_amount *from = &order->queue[former].size, *to = &order->queue[number].size;
   bool has_cost = lrd_entry_has_cost(entry);
   entry->queue = number;
   from->count--;
@@ -133,6 +134,13 @@ LRD_INLINE uint32_t lrd_order_remove_from(lrd_order *order, lrd_list *list, lrd_
 /// Takes an entry out of its queue; returns its slot id. A mark on the entry is the policy's care.
 static inline uint32_t lrd_order_remove(lrd_order *order, lrd_slots slots, lrd_entry *entry) {
   return lrd_order_remove_from(order, &order->queue[entry->queue].list, slots, entry);
+}
+
+/// Takes the coldest entry of a queue out.
+LRD_INLINE void lrd_order_remove_coldest(lrd_order *order, unsigned number, lrd_slots slots,
+                                         const lrd_entry *entry) {
+  lrd_amount_subtract(&order->queue[number].size, entry);
+  lrd_list_remove_coldest(&order->queue[number].list, slots, entry);
 }
 
 /// Puts the entry in slot `id` in the place of `old` in its queue and in `list`, with its bits and

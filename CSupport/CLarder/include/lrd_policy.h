@@ -20,10 +20,10 @@
  *   prefetch             if the last one had to evict
  *   access               for a replacement, which is a hit, if hits are batched; else the hit adds
  *                        one to the entry's bits
- *   victim and remove    until there is room; in between maybe pass, victim and renew. The short
- *                        way (lrd_shortway.h) and local caches prefer `take`, which is both
+ *   victim and remove    until there is room; in between maybe pass, victim and renew
  *   insert or replace
- * A new entry is thus never its own victim. */
+ * A new entry is thus never its own victim. Where one entry is to go for a new one, the short way
+ * (lrd_shortway.h) and local caches prefer `exchange`: victim, remove and insert in one. */
 #pragma once
 
 #include "lrd_order.h"
@@ -94,8 +94,10 @@ typedef struct lrd_policy {
   /// `order->trim` is LRD_TRIM_DEEP, many calls follow each other, and the hottest entries are to
   /// stay.
   uint32_t (*victim)(lrd_order *order, lrd_pool *pool);
-  /// Evicts: `victim` and `remove` in one, `prev` as there. NULL: the two are called.
-  uint32_t (*_Nullable take)(lrd_order *order, lrd_pool *pool);
+  /// Evicts and inserts: `victim`, `remove` and `insert` in one, but never in a trim. Returns what
+  /// `remove` would, with `prev` of the victim as there, after the insertion too; LRD_NIL if there
+  /// is no victim: then nothing is inserted. NULL: the three are called.
+  uint32_t (*_Nullable exchange)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 
   /// Makes `victim` name others before this entry, which it has just named, as well as a few steps
   /// can. The policy learns nothing from that. NULL where cost decides: nothing is passed over.

@@ -146,15 +146,20 @@ static inline void lrd_shard_note_eviction_locked(lrd_shard *shard, unsigned kin
 /// The evictions by count: the unlinked entries that no counter has. May wrap; see I9.
 uint64_t lrd_shard_uncounted_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock);
 
+/// Counts an entry of this cost that is in the order.
+LRD_INLINE void lrd_shard_note_admitted_locked(lrd_shard *shard, lrd_entry *entry, uint64_t cost)
+    LRD_REQUIRES(shard->lock) {
+  entry->state = LRD_ENTRY_LINKED;
+  shard->count++;
+  if (LRD_UNLIKELY(cost)) shard->cost += cost;
+}
+
 /// Puts a new entry of this cost into order and sums. The caller has reserved room for it, and
 /// publishes it in the table.
 LRD_INLINE void lrd_shard_admit_locked(lrd_shard *shard, lrd_entry *entry, uint64_t cost)
     LRD_REQUIRES(shard->lock) {
-  uint32_t id = entry->prev;
-  entry->state = LRD_ENTRY_LINKED;
-  shard->policy->insert(&shard->order, shard->pool, entry, id);
-  shard->count++;
-  if (LRD_UNLIKELY(cost)) shard->cost += cost;
+  shard->policy->insert(&shard->order, shard->pool, entry, entry->prev);
+  lrd_shard_note_admitted_locked(shard, entry, cost);
 }
 
 /// True when a linked entry has expired. False at once in caches where none can.

@@ -20,10 +20,11 @@
  *   insertion had to evict, begins to load what this one will touch
  *   makes room in a table that is not at ease
  *   finds that no entry has the hash
- *   reserves room, or evicts one entry, whose room the new one takes over
+ *   reserves room and enters the new entry into the policy's order; or evicts one entry, whose room
+ *   the new one takes over
  *   retires that: to the limbo, which may give an older entry for it; or it is free at once, if no
  *   other thread uses caches
- *   enters the new entry into the policy's order, the wheel if it can expire, and the table
+ *   enters the new entry into the wheel, if it can expire, and the table
  * Then unlocks; asks for a visit if an entry stays in the limbo, or will expire before the next
  * visit; and lets the policy adjust what its shards share, if it has asked for that. The caller
  * destroys the entry that is free.

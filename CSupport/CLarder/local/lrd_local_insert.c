@@ -149,12 +149,9 @@ static LRD_COLD lrd_result insert_slowly(lrd_local *local, lrd_entry *entry, lrd
   return replaces ? LRD_REPLACED : LRD_INSERTED;
 }
 
-/// Puts a new entry into order and table, which is at ease.
-LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
-                           uint64_t cost) LRD_UNCHECKED_LOCKS {
+/// Puts a new entry that is in the order into the table, which is at ease.
+LRD_INLINE void publish(lrd_local *local, lrd_item item, uint64_t hash) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
-  lrd_item item = lrd_item_of(entry, entry->prev, hash);
-  lrd_shard_admit_locked(shard, entry, cost);
   lrd_table *root = lrd_shard_root_locked(shard);
   lrd_bucket *head = &root->bucket[lrd_table_index(root, hash)];
   if (LRD_LOAD(&head->link) & (LRD_LINK_MOVED | LRD_LINK_OVERFLOW)) {
@@ -165,12 +162,13 @@ LRD_INLINE void link_entry(lrd_local *local, lrd_entry *entry, uint64_t hash,
   if (LRD_UNLIKELY(shard->order.adjust)) lrd_cache_adjust(&local->cache);
 }
 
-/// Evicts the policy's next victim. False when there is none.
-LRD_INLINE bool evict_one(lrd_local *local, uint64_t hash, lrd_chain *removed) LRD_UNCHECKED_LOCKS {
+/// Evicts the policy's next victim, and puts `entry` into the order. False when there is none.
+LRD_INLINE bool exchange(lrd_local *local, lrd_entry *entry, uint64_t hash,
+                         lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
   bool ahead = shard->order.ahead = lrd_shard_is_far_locked(shard);
   if (ahead) lrd_insertion_prefetch_locked(shard, hash);
-  uint32_t id = lrd_evict_take_locked(shard);
+  uint32_t id = lrd_evict_exchange_locked(shard, entry);
   if (id == LRD_NIL) return false;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
   if (ahead) lrd_evict_prefetch_locked(&local->cache, shard, victim, true);
@@ -186,8 +184,10 @@ lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *old, 
   if (LRD_LIKELY(!old && lrd_shard_is_at_ease_locked(&local->shard))) {
     lrd_shortage shortage = shortage_of(local, NULL, cost);
     bool evicts = shortage == LRD_COUNT_SHORT && !cost;
-    if (shortage == LRD_ROOM || (evicts && evict_one(local, hash, removed))) {
-      link_entry(local, entry, hash, cost);
+    lrd_item item = lrd_item_of(entry, entry->prev, hash);
+    if (shortage == LRD_ROOM) lrd_shard_admit_locked(&local->shard, entry, cost);
+    if (shortage == LRD_ROOM || (evicts && exchange(local, entry, hash, removed))) {
+      publish(local, item, hash);
       return LRD_INSERTED;
     }
   }

@@ -7,6 +7,6 @@ const lrd_policy lrd_policy_fifo = {
     .hits_most = LRD_HITS_IGNORED,
     .steps_most = 1,
     .victim = lrd_queues_victim,
-    .take = lrd_queues_take,
+    .exchange = lrd_queues_exchange,
     LRD_POLICY_OF_ONE_QUEUE,
 };

@@ -24,7 +24,7 @@ const lrd_policy lrd_policy_lru = {
     .steps_most = 1,
     .access = lru_access,
     .victim = lrd_queues_victim,
-    .take = lrd_queues_take,
+    .exchange = lrd_queues_exchange,
     .renew = lrd_queues_pass,
     LRD_POLICY_OF_ONE_QUEUE,
 };

@@ -15,9 +15,14 @@ uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool) {
   return lrd_queues_coldest(order, pool);
 }
 
-uint32_t lrd_queues_take(lrd_order *order, lrd_pool *pool) {
+uint32_t lrd_queues_exchange(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
+  lrd_slots slots = lrd_pool_slots(pool);
+  uint32_t victim = order->queue[0].list.tail;
+  if (victim == LRD_NIL) return LRD_NIL;
   order->steps++;
-  return lrd_queues_drain(order, pool);
+  lrd_order_remove_coldest(order, 0, slots, lrd_slots_entry(slots, victim));
+  lrd_order_add(order, 0, slots, entry, id);
+  return victim;
 }
 
 void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {

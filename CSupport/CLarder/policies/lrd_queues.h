@@ -13,9 +13,10 @@
 void lrd_queues_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 uint32_t lrd_queues_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted);
 uint32_t lrd_queues_victim(lrd_order *order, lrd_pool *pool);
-uint32_t lrd_queues_take(lrd_order *order, lrd_pool *pool);
 uint32_t lrd_queues_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                             uint32_t id);
+/// `exchange` for an order of queue 0 alone.
+uint32_t lrd_queues_exchange(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 /// Moves an entry to the hot end of its queue: `pass`, and `renew` where hits do so.
 void lrd_queues_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry);
 uint32_t lrd_queues_drain(lrd_order *order, lrd_pool *pool);

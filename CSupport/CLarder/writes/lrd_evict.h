@@ -18,13 +18,24 @@
 /// old entry that is a victim itself stands in the order as if new: so in a local cache, too.
 enum { LRD_EVICTIONS_PER_LOCK = 32 };
 
-/// Takes the entry to evict next out of the order; returns its slot id, LRD_NIL when there is none.
-LRD_INLINE uint32_t lrd_evict_take_locked(lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+/// Takes the entry to evict next out of the order; returns its slot id. Admits `entry`, without a
+/// cost, in its place. LRD_NIL when there is none: then nothing has changed.
+LRD_INLINE uint32_t lrd_evict_exchange_locked(lrd_shard *shard, lrd_entry *entry)
+    LRD_REQUIRES(shard->lock) {
   const lrd_policy *policy = shard->policy;
-  if (policy->take) return policy->take(&shard->order, shard->pool);
-  uint32_t id = policy->victim(&shard->order, shard->pool);
-  if (id == LRD_NIL) return id;
-  return policy->remove(&shard->order, shard->pool, lrd_pool_entry(shard->pool, id), true);
+  lrd_pool *pool = shard->pool;
+  uint32_t id = entry->prev, victim;
+  if (policy->exchange) {
+    victim = policy->exchange(&shard->order, pool, entry, id);
+    if (victim == LRD_NIL) return victim;
+  } else {
+    victim = policy->victim(&shard->order, pool);
+    if (victim == LRD_NIL) return victim;
+    victim = policy->remove(&shard->order, pool, lrd_pool_entry(pool, victim), true);
+    policy->insert(&shard->order, pool, entry, id);
+  }
+  lrd_shard_note_admitted_locked(shard, entry, 0);
+  return victim;
 }
 
 /// Begins to load what the next evictions will touch, where victims are neighbours. Of the next

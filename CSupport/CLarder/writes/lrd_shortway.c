@@ -27,8 +27,8 @@ static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t 
   return lrd_growth_prepare_slow_locked(shard, hash, &none) && !none.tidy && !shard->limbo.tables;
 }
 
-/// True when evict_locked() may retire an entry: nobody observes, the limbo is due for nothing, no
-/// entry has a cost, and this thread may destroy what is free. `waits`: the limbo is not empty.
+/// True when exchange_locked() may retire an entry: nobody observes, the limbo is due for nothing,
+/// no entry has a cost, and this thread may destroy what is free. `waits`: the limbo is not empty.
 LRD_INLINE bool is_quiet_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, bool waits)
     LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
@@ -46,15 +46,16 @@ typedef enum eviction {
   EVICTED_TO_LIMBO, // something stays there: ask for a visit
 } eviction;
 
-/// Evicts one entry and retires it, where is_quiet_locked() allows that. `*freed` becomes an entry
-/// to destroy, if there is one: this one, or one that the limbo gives for it. `timer`: as in
-/// store_locked().
-LRD_INLINE eviction evict_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
-                                 lrd_entry **freed, lrd_timer *timer) LRD_REQUIRES(shard->lock) {
+/// Evicts one entry and retires it, where is_quiet_locked() allows that, and admits `entry`.
+/// `*freed` becomes an entry to destroy, if there is one: the one evicted, or one that the limbo
+/// gives for it. `timer`: as in store_locked().
+LRD_INLINE eviction exchange_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
+                                    lrd_entry *entry, lrd_entry **freed, lrd_timer *timer)
+    LRD_REQUIRES(shard->lock) {
   lrd_limbo *limbo = &shard->limbo;
   bool waits = lrd_limbo_waits_locked(limbo);
   if (!is_quiet_locked(cache, lane, shard, waits)) return NOT_EVICTED;
-  uint32_t id = lrd_evict_take_locked(shard);
+  uint32_t id = lrd_evict_exchange_locked(shard, entry);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
   if (shard->order.ahead) lrd_evict_prefetch_locked(cache, shard, victim, !waits);
@@ -88,17 +89,18 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     empty = 0;
   }
   eviction evicted = NOT_EVICTED;
+  uint32_t id = entry->prev;
   uint64_t cost = lrd_entry_cost(entry);
-  if (lrd_budget_reserve(&cache->budget, cost) != LRD_ROOM) {
+  if (lrd_budget_reserve(&cache->budget, cost) == LRD_ROOM) {
+    lrd_shard_admit_locked(shard, entry, cost);
+  } else {
     if (cost) return false;
     // What has expired in another shard would go first.
     if (timer && cache->shard_mask && lrd_expire_may_find(cache, timer->now)) return false;
-    evicted = evict_locked(cache, lane, shard, freed, timer);
+    evicted = exchange_locked(cache, lane, shard, entry, freed, timer);
     if (evicted == NOT_EVICTED) return false;
   }
-  uint32_t id = entry->prev;
   if (timer) lrd_entry_make_timed(entry, cost);
-  lrd_shard_admit_locked(shard, entry, cost);
   if (timer) lrd_timer_add_plain(timer, &cache->pool, entry, id);
   if (empty) { // still so after an eviction, which moves nothing into this bucket
     lrd_table_publish(home, head, __builtin_ctz(empty), lrd_item_of(entry, id, hash));

@@ -66,7 +66,7 @@ LRD_INLINE void lrd_parted_remove_coldest(lrd_order *order, unsigned number, lrd
 /// Moves such an entry to the hot end of the main queue.
 LRD_INLINE void lrd_parted_promote(lrd_order *order, unsigned number, lrd_slots slots,
                                    lrd_entry *entry, uint32_t id) {
-  if (number != LRD_MAIN) lrd_order_requeue(order, LRD_MAIN, entry);
+  if (number != LRD_MAIN) lrd_order_requeue(order, entry->queue, LRD_MAIN, entry);
   lrd_list_remove_coldest(lrd_parted_list(order, number), slots, entry);
   lrd_parted_pass_hand(order, number, entry, id);
   lrd_list_add_hottest(lrd_parted_list(order, LRD_MAIN), slots, entry, id);
@@ -74,7 +74,7 @@ LRD_INLINE void lrd_parted_promote(lrd_order *order, unsigned number, lrd_slots 
 
 /// Makes the oldest young entry, which is at the hand, an old one.
 LRD_INLINE void lrd_parted_age(lrd_order *order, lrd_entry *entry) {
-  lrd_order_requeue(order, LRD_OLD, entry);
+  lrd_order_requeue(order, LRD_YOUNG, LRD_OLD, entry);
   order->hand = entry->prev;
 }
 

@@ -46,16 +46,13 @@
 /// several at once, before the insertions that need them.
 enum { full_after_eviction = 16 };
 
-/// Notes that an entry is being evicted.
-LRD_INLINE void note_eviction(lrd_adaptive *state, const lrd_entry *entry, uint64_t hash48) {
-  state->full_for = full_after_eviction;
-  if (entry->queue != LRD_MAIN) lrd_ghosts_add(&state->ghosts, hash48, 1);
-}
-
 static uint32_t adaptive_remove(lrd_order *order, lrd_pool *pool, lrd_entry *entry, bool evicted) {
   lrd_adaptive *state = order->state;
   uint64_t hash48 = lrd_entry_hash48_locked(entry);
-  if (evicted) note_eviction(state, entry, hash48);
+  if (evicted) {
+    state->full_for = full_after_eviction;
+    if (entry->queue != LRD_MAIN) lrd_ghosts_add(&state->ghosts, hash48, 1);
+  }
   uint32_t id = lrd_parted_remove(order, lrd_pool_slots(pool), entry);
   if (LRD_UNLIKELY(lrd_sampling_hears(state, hash48))) {
     lrd_samples_remove(&state->samples, id);
@@ -123,26 +120,28 @@ static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
   return choose(order, lrd_pool_slots(pool), &victim);
 }
 
-static uint32_t adaptive_take(lrd_order *order, lrd_pool *pool) {
+static uint32_t adaptive_exchange(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
   lrd_entry *victim;
-  uint32_t id = choose(order, slots, &victim);
-  if (id == LRD_NIL) return LRD_NIL;
+  uint32_t gone = choose(order, slots, &victim);
+  if (gone == LRD_NIL) return LRD_NIL;
   uint64_t hash48 = lrd_entry_hash48_locked(victim);
-  note_eviction(state, victim, hash48);
+  state->full_for = full_after_eviction;
   // Written twice, so that the compiler knows the queue in each.
   if (victim->queue == LRD_MAIN) {
-    lrd_parted_remove_coldest(order, LRD_MAIN, slots, victim, id);
+    lrd_parted_remove_coldest(order, LRD_MAIN, slots, victim, gone);
     lrd_front_advance(order, slots, true);
   } else {
-    lrd_parted_remove_coldest(order, LRD_OLD, slots, victim, id);
+    lrd_ghosts_add(&state->ghosts, hash48, 1);
+    lrd_parted_remove_coldest(order, LRD_OLD, slots, victim, gone);
     if (LRD_UNLIKELY(state->goes)) lrd_front_advance(order, slots, false);
   }
   if (LRD_UNLIKELY(lrd_sampling_hears(state, hash48))) {
-    lrd_samples_remove(&state->samples, id);
+    lrd_samples_remove(&state->samples, gone);
   }
-  return id;
+  lrd_adaptive_admit(order, slots, entry, id, true);
+  return gone;
 }
 
 /// Moves an entry without cost behind those of its part that have a cost. If there are none, moves
@@ -198,7 +197,7 @@ const lrd_policy lrd_policy_adaptive = {
     .insert = lrd_adaptive_insert,
     .remove = adaptive_remove,
     .victim = adaptive_victim,
-    .take = adaptive_take,
+    .exchange = adaptive_exchange,
     .pass = adaptive_pass,
     .prefetch = adaptive_prefetch,
     .replace = lrd_sampling_replace,
