@@ -44,11 +44,22 @@ struct ProbeTests {
     }
   }
 
+  static func holds(_ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int) -> Bool {
+    lrd_shadow_use(shadow, mixed(key), 0)
+  }
+
+  /// Takes a probe through a shadow; returns the lookups that missed there.
+  static func ask(_ probe: lrd_probe, _ shadow: UnsafeMutablePointer<lrd_shadow>) -> UInt32 {
+    var probe = probe
+    var question = lrd_probe_question(&probe)
+    return lrd_question_ask(&question, shadow)
+  }
+
   /// True when a key counts as hit: it outlives the other in a clock of two.
   static func isCredited(_ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int) -> Bool {
     lrd_shadow_add(shadow, mixed(1_000), true, LRD_DEMAND_PRESSING)
     lrd_shadow_add(shadow, mixed(1_001), true, LRD_DEMAND_PRESSING)
-    return lrd_shadow_holds(shadow, mixed(key))
+    return holds(shadow, key)
   }
 
   @Test("A probe does in a shadow what its row says", arguments: rows)
@@ -59,8 +70,8 @@ struct ProbeTests {
       probe.mixed = Self.mixed(1)
       probe.heard = UInt8(row.heard.rawValue)
       probe.hits = 1
-      #expect(lrd_probe_ask(&probe, shadow) == 0)
-      #expect(lrd_shadow_holds(shadow, Self.mixed(1)) == row.stays)
+      #expect(Self.ask(probe, shadow) == 0)
+      #expect(Self.holds(shadow, 1) == row.stays)
       #expect(Self.isCredited(shadow, 1) == row.credited)
     }
     Self.withShadow(UInt32(LRD_EXPERT_CLOCK), 2) { shadow in
@@ -68,8 +79,8 @@ struct ProbeTests {
       probe.mixed = Self.mixed(1)
       probe.heard = UInt8(row.heard.rawValue)
       probe.hits = 1
-      #expect(lrd_probe_ask(&probe, shadow) == (row.missed ? 1 : 0))
-      #expect(lrd_shadow_holds(shadow, Self.mixed(1)) == row.stored)
+      #expect(Self.ask(probe, shadow) == (row.missed ? 1 : 0))
+      #expect(Self.holds(shadow, 1) == row.stored)
     }
   }
 
@@ -80,7 +91,7 @@ struct ProbeTests {
       probe.mixed = Self.mixed(1)
       probe.hits = 5
       probe.loads = true
-      #expect(lrd_probe_ask(&probe, shadow) == 1 && lrd_shadow_holds(shadow, Self.mixed(1)))
+      #expect(Self.ask(probe, shadow) == 1 && Self.holds(shadow, 1))
     }
   }
 
@@ -90,12 +101,12 @@ struct ProbeTests {
       var probe = lrd_probe()
       probe.mixed = Self.mixed(1)
       probe.hits = 2
-      #expect(lrd_probe_ask(&probe, shadow) == 2 && !lrd_shadow_holds(shadow, Self.mixed(1)))
+      #expect(Self.ask(probe, shadow) == 2 && !Self.holds(shadow, 1))
       // Two hits take a key out of the younger half: it outlives others that were not hit.
       lrd_shadow_add(shadow, Self.mixed(1), false, LRD_DEMAND_PRESSING)
-      #expect(lrd_probe_ask(&probe, shadow) == 0)
+      #expect(Self.ask(probe, shadow) == 0)
       for key in 2..<10 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
-      #expect(lrd_shadow_holds(shadow, Self.mixed(1)))
+      #expect(Self.holds(shadow, 1))
     }
   }
 
@@ -105,7 +116,7 @@ struct ProbeTests {
       for key in 0..<100 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
       for key in 0..<100 { lrd_shadow_remove(shadow, Self.mixed(key)) }
       for key in 100..<200 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
-      #expect((100..<200).allSatisfy { lrd_shadow_holds(shadow, Self.mixed($0)) })
+      #expect((100..<200).allSatisfy { Self.holds(shadow, $0) })
     }
   }
 
@@ -117,7 +128,7 @@ struct ProbeTests {
         lrd_shadow_add(shadow, Self.mixed(0), missed, LRD_DEMAND_PRESSING)
         for key in 200..<299 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
         for key in 300..<320 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
-        #expect(lrd_shadow_holds(shadow, Self.mixed(0)) == missed)
+        #expect(Self.holds(shadow, 0) == missed)
       }
     }
   }
@@ -129,7 +140,7 @@ struct ProbeTests {
         Self.withShadow(number, 100) { shadow in
           for key in 0..<1_000 { lrd_shadow_add(shadow, Self.mixed(key), false, demand) }
           let kept = demand.rawValue >= least.rawValue ? 10..<100 : 900..<999
-          #expect(kept.allSatisfy { lrd_shadow_holds(shadow, Self.mixed($0)) })
+          #expect(kept.allSatisfy { Self.holds(shadow, $0) })
         }
       }
     }
@@ -150,10 +161,19 @@ struct ProbeTests {
           lrd_shadow_add(shadow, Self.mixed(key), true, LRD_DEMAND_PRESSING)
           present.insert(key)
         }
-        #expect(lrd_shadow_holds(shadow, Self.mixed(key)) == present.contains(key))
+        #expect(Self.holds(shadow, key) == present.contains(key))
       }
-      let held = (0..<90).filter { lrd_shadow_holds(shadow, Self.mixed($0)) }
+      let held = (0..<90).filter { Self.holds(shadow, $0) }
       #expect(held.count <= 50 && held.count > 20 && Set(held).isSubset(of: present))
     }
+  }
+
+  @Test("Small caches sample all or many of their keys, large ones a small part of them")
+  func sizes() {
+    let sizes: [(UInt64, UInt32)] = [
+      (1, 1), (200, 200), (256, 256), (257, 256), (16_384, 256), (32_768, 512),
+      (65_536, 1_024), (131_072, 1_024), (1_000_000, 7_812), (UInt64(1) << 40, 32_768),
+    ]
+    for (entries, keys) in sizes { #expect(lrd_advisor_shadow(entries) == keys) }
   }
 }

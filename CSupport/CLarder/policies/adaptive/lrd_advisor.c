@@ -157,23 +157,23 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
   if (demand != lrd_advisor_hears_demand(advisor)) LRD_STORE(&advisor->demand, (uint8_t)demand);
 }
 
-/// True for a lookup that the cache itself missed.
-static bool is_miss(const lrd_probe *probe) {
-  return probe->heard == LRD_HEARD_MISS || probe->heard == LRD_HEARD_LOAD;
-}
-
 static void advance_locked(lrd_advisor *advisor, lrd_probe *probe, uint32_t most)
     LRD_REQUIRES(advisor->lock) {
   if (!probe->next) begin_locked(advisor, probe);
-  for (; most && probe->next < LRD_EXPERTS; most--, probe->next++) {
-    uint32_t missed = lrd_probe_ask(probe, &advisor->shadows[probe->next]);
-    advisor->misses[probe->next] += missed;
-    bool current = probe->next == lrd_advisor_current(advisor);
-    if (current && !missed && is_miss(probe)) advisor->misses[probe->next] += excess;
-    probe->absent += missed;
+  lrd_question question = lrd_probe_question(probe);
+  bool is_miss = lrd_probe_is_miss(probe);
+  uint32_t next = probe->next, blamed = is_miss ? lrd_advisor_current(advisor) : LRD_EXPERTS;
+  for (; most && next < LRD_EXPERTS; most--, next++) {
+    uint32_t missed = lrd_question_ask(&question, &advisor->shadows[next]);
+    if (missed) {
+      advisor->misses[next] += missed;
+      probe->absent += missed;
+    } else if (next == blamed) {
+      advisor->misses[next] += excess;
+    }
   }
-  if (probe->next < LRD_EXPERTS) return;
-  advisor->events += probe->absent || !is_miss(probe) ? probe->absent : LRD_EXPERTS;
+  if ((probe->next = (uint8_t)next) < LRD_EXPERTS) return;
+  advisor->events += probe->absent || !is_miss ? probe->absent : LRD_EXPERTS;
   if (advisor->events < decision_period * LRD_EXPERTS * reference_capacity(advisor)) return;
   advisor->events = 0;
   decide_locked(advisor);

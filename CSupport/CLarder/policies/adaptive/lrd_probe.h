@@ -41,37 +41,62 @@ typedef struct lrd_probe {
   bool loads; // HIT: shadows that miss store the key. STORE: its ghost counts, see lrd_advisor.h
 } lrd_probe;
 
-/// Takes a probe through one shadow. Returns the lookups that missed there.
-static inline uint32_t lrd_probe_ask(const lrd_probe *probe, lrd_shadow *shadow) {
-  uint64_t mixed = probe->mixed;
-  uint32_t missed = 0;
-  bool stores = false;
+/// True for a lookup that the cache itself missed.
+static inline bool lrd_probe_is_miss(const lrd_probe *probe) {
+  return probe->heard == LRD_HEARD_MISS || probe->heard == LRD_HEARD_LOAD;
+}
+
+/// A probe as the shadows see it: the table above.
+typedef struct lrd_question {
+  uint64_t mixed;
+  uint32_t hits;   // that a shadow gets which has the key
+  uint32_t misses; // of one that has it not
+  bool stores;     // the latter stores it
+  bool proves;     // a ghost of the key counts then
+  bool removes;
+  uint8_t demand;
+} lrd_question;
+
+static inline lrd_question lrd_probe_question(const lrd_probe *probe) {
+  lrd_question question = {.mixed = probe->mixed, .demand = probe->demand, .hits = 1};
+  question.stores = question.proves = true;
   switch ((lrd_heard)probe->heard) {
   case LRD_HEARD_HIT:
-    if (lrd_shadow_use(shadow, mixed, probe->hits)) break;
-    stores = probe->loads;
-    missed = stores ? 1 : probe->hits;
+    question.hits = probe->hits;
+    question.stores = probe->loads;
+    question.misses = probe->loads ? 1 : probe->hits;
     break;
   case LRD_HEARD_MISS:
-    missed = !lrd_shadow_use(shadow, mixed, 1);
+    question.stores = false;
+    question.misses = 1;
     break;
   case LRD_HEARD_LOAD:
-    stores = !lrd_shadow_use(shadow, mixed, 1);
-    missed = stores;
+    question.misses = 1;
     break;
   case LRD_HEARD_STORE:
-    stores = !lrd_shadow_use(shadow, mixed, 1);
+    question.proves = probe->loads;
     break;
   case LRD_HEARD_FILL:
-    stores = !lrd_shadow_holds(shadow, mixed);
+    question.hits = 0;
     break;
   case LRD_HEARD_REMOVAL:
-    lrd_shadow_remove(shadow, mixed);
+    question.removes = true;
     break;
   }
-  bool asked = probe->heard != LRD_HEARD_STORE || probe->loads;
-  if (stores) lrd_shadow_add(shadow, mixed, asked, (lrd_demand)probe->demand);
-  return missed;
+  return question;
+}
+
+/// Asks one shadow. Returns the lookups that missed there.
+LRD_INLINE uint32_t lrd_question_ask(const lrd_question *question, lrd_shadow *shadow) {
+  if (LRD_UNLIKELY(question->removes)) {
+    lrd_shadow_remove(shadow, question->mixed);
+    return 0;
+  }
+  if (lrd_shadow_use(shadow, question->mixed, question->hits)) return 0;
+  if (question->stores) {
+    lrd_shadow_add(shadow, question->mixed, question->proves, (lrd_demand)question->demand);
+  }
+  return question->misses;
 }
 
 #pragma clang assume_nonnull end

@@ -46,7 +46,6 @@ void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capa
       .directory = directory,
       .directory_mask = size - 1,
       .capacity = capacity,
-      .free = none,
       .small_target = (uint32_t)lrd_expert_small(expert, capacity),
       .old = empty,
       .young = empty,
@@ -56,8 +55,7 @@ void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capa
 }
 
 static void push(lrd_shadow *shadow, lrd_shadow_queue *queue, uint16_t id) {
-  lrd_shadow_node *node = &shadow->nodes[id];
-  node->newer = none;
+  shadow->nodes[id].newer = none;
   if (queue->count++) {
     shadow->nodes[queue->newest].newer = id;
   } else {
@@ -71,6 +69,19 @@ static uint16_t pop(lrd_shadow *shadow, lrd_shadow_queue *queue) {
   queue->oldest = shadow->nodes[id].newer;
   queue->count--;
   return id;
+}
+
+static void push_young(lrd_shadow *shadow, uint16_t id) {
+  if (!shadow->young.count && shadow->old.count) shadow->nodes[shadow->old.newest].newer = id;
+  push(shadow, &shadow->young, id);
+}
+
+/// Makes the oldest young node an old one, which has no hits.
+static void age(lrd_shadow *shadow) {
+  uint16_t id = pop(shadow, &shadow->young);
+  shadow->nodes[id].credit = 0;
+  if (!shadow->old.count++) shadow->old.oldest = id;
+  shadow->old.newest = id;
 }
 
 /// A node keeps 28 bits of the mixed hash. They identify a key everywhere in a shadow: its ghosts
@@ -101,61 +112,60 @@ static void forget(lrd_shadow *shadow, uint16_t id) {
   *link = shadow->nodes[id].chain;
 }
 
-/// Frees a node that has left its queue.
-static void drop(lrd_shadow *shadow, uint16_t id) {
-  if (!shadow->nodes[id].gone) forget(shadow, id);
-  shadow->free = id;
-}
-
-/// Drops the oldest node of a queue if its key was removed.
-static bool drop_gone(lrd_shadow *shadow, lrd_shadow_queue *queue) {
-  if (!queue->count || !shadow->nodes[queue->oldest].gone) return false;
-  drop(shadow, pop(shadow, queue));
-  return true;
-}
-
-/// Evicts a key by the rules of lrd_policy_adaptive.c. The room of removed keys goes first.
-static void evict(lrd_shadow *shadow) {
-  if (drop_gone(shadow, &shadow->main) || drop_gone(shadow, &shadow->old) ||
-      drop_gone(shadow, &shadow->young)) {
-    return;
+/// Takes the oldest node of a queue out if its key was removed; returns it, or `none`.
+static uint16_t take_gone(lrd_shadow *shadow, lrd_shadow_queue *queue) {
+  if (!queue->count || !shadow->nodes[queue->oldest].gone) return none;
+  uint16_t id = pop(shadow, queue);
+  if (queue == &shadow->young && shadow->old.count) {
+    shadow->nodes[shadow->old.newest].newer = queue->oldest;
   }
+  return id;
+}
+
+/// The same for any queue.
+static LRD_COLD uint16_t take_any_gone(lrd_shadow *shadow) {
+  uint16_t id = take_gone(shadow, &shadow->main);
+  if (id == none) id = take_gone(shadow, &shadow->old);
+  if (id == none) id = take_gone(shadow, &shadow->young);
+  return id;
+}
+
+/// Takes the key to evict out of its queue, by the rules of lrd_policy_adaptive.c. Returns
+/// its node.
+LRD_INLINE uint16_t take_victim(lrd_shadow *shadow) {
   for (int steps = LRD_EXPERT_STEPS;; steps--) {
     uint32_t small = shadow->old.count + shadow->young.count;
     if (small && (small >= shadow->small_target || !shadow->main.count)) {
       bool young = !shadow->old.count;
       uint16_t id = pop(shadow, young ? &shadow->young : &shadow->old);
       lrd_shadow_node *node = &shadow->nodes[id];
-      if (steps > 1 && !node->gone && lrd_expert_promotes(young, node->credit)) {
-        node->credit = 0;
-        push(shadow, &shadow->main, id);
-        continue;
+      if (LRD_UNLIKELY(node->gone)) return id;
+      if (steps == 1 || !lrd_expert_promotes(young, node->credit)) {
+        lrd_ghosts_add(&shadow->ghosts, mixed_of(node->key), 1);
+        return id;
       }
-      if (!node->gone) lrd_ghosts_add(&shadow->ghosts, mixed_of(node->key), 1);
-      drop(shadow, id);
-      return;
-    }
-    uint16_t id = pop(shadow, &shadow->main);
-    lrd_shadow_node *node = &shadow->nodes[id];
-    if (steps > 1 && node->credit) {
+      node->credit = 0;
+      push(shadow, &shadow->main, id);
+    } else {
+      uint16_t id = pop(shadow, &shadow->main);
+      lrd_shadow_node *node = &shadow->nodes[id];
+      if (steps == 1 || !node->credit) return id;
       node->credit = lrd_expert_round(shadow->expert, node->credit) & LRD_CREDIT_MOST;
       push(shadow, &shadow->main, id);
-      continue;
     }
-    drop(shadow, id);
-    return;
   }
 }
 
-static uint16_t take_node(lrd_shadow *shadow) {
-  if (shadow->used < shadow->capacity) return (uint16_t)shadow->used++;
-  uint16_t id = shadow->free;
-  shadow->free = none;
+/// Makes room; returns the node that is free. The room of removed keys goes first.
+LRD_INLINE uint16_t evict(lrd_shadow *shadow) {
+  uint16_t id = LRD_UNLIKELY(shadow->gone) ? take_any_gone(shadow) : none;
+  if (id == none) id = take_victim(shadow);
+  if (LRD_UNLIKELY(shadow->nodes[id].gone)) {
+    shadow->gone--;
+  } else {
+    forget(shadow, id);
+  }
   return id;
-}
-
-bool lrd_shadow_holds(const lrd_shadow *shadow, uint64_t mixed) {
-  return find(shadow, key_of(mixed)) != NULL;
 }
 
 bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed, uint32_t hits) {
@@ -171,24 +181,35 @@ void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed) {
   forget(shadow, (uint16_t)(known - shadow->nodes));
   known->gone = true;
   known->credit = 0;
+  shadow->gone++;
+}
+
+/// True when the key that comes next is one of those that fill the main queue.
+static bool fills(const lrd_shadow *shadow, lrd_demand demand) {
+  return demand >= shadow->expert->fills &&
+         shadow->old.count + shadow->young.count >= shadow->small_target;
 }
 
 void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand demand) {
   const lrd_expert *expert = shadow->expert;
   uint32_t key = key_of(mixed);
-  bool full = shadow->used == shadow->capacity;
-  if (full) evict(shadow);
-  bool proven = lrd_ghosts_recall(&shadow->ghosts, mixed_of(key), expert->life) && missed;
-  bool small_full = shadow->old.count + shadow->young.count >= shadow->small_target;
-  uint16_t id = take_node(shadow);
-  uint16_t *head = chain_of(shadow, key);
+  uint16_t id, *head = chain_of(shadow, key);
+  bool for_main = expert->clock;
+  if (LRD_LIKELY(shadow->used == shadow->capacity)) {
+    id = evict(shadow);
+  } else {
+    for_main |= fills(shadow, demand);
+    id = (uint16_t)shadow->used++;
+  }
+  bool proven = lrd_ghosts_recall(&shadow->ghosts, mixed_of(key), expert->life);
+  for_main |= proven && missed;
   shadow->nodes[id] = (lrd_shadow_node){.key = key & 0xfffffff, .chain = *head};
   *head = id;
-  bool fills = demand >= expert->fills && !full && small_full;
-  push(shadow, expert->clock || proven || fills ? &shadow->main : &shadow->young, id);
-  for (int i = 0; i < LRD_AGEING_MOST && shadow->young.count > shadow->small_target / 2; i++) {
-    uint16_t ageing = pop(shadow, &shadow->young);
-    shadow->nodes[ageing].credit = 0;
-    push(shadow, &shadow->old, ageing);
+  if (for_main) {
+    push(shadow, &shadow->main, id);
+  } else {
+    push_young(shadow, id);
   }
+  uint32_t most = shadow->small_target / 2;
+  for (int i = 0; i < LRD_AGEING_MOST && shadow->young.count > most; i++) age(shadow);
 }

@@ -8,6 +8,7 @@
  *
  *   node       [ key:28 credit:2 gone:1 | newer:16 | chain:16 ]     8 bytes
  *   queues     oldest ─newer─▶ … ─newer─▶ newest             nodes leave at the old end only
+ *              old ─newer─▶ young                            and age without being moved
  *   directory  heads of chains of nodes by key
  *
  * A removed key leaves the directory at once. Links lead one way only, so its node stays in its
@@ -40,9 +41,9 @@ typedef struct lrd_shadow {
   uint32_t directory_mask;
   uint32_t capacity;
   uint32_t used;         // nodes that have ever held a key
-  uint16_t free;         // the node that the latest eviction freed
   uint32_t small_target; // the target of `old` and `young` together
-  lrd_shadow_queue old;
+  uint32_t gone;         // nodes of removed keys
+  lrd_shadow_queue old;  // its newest node leads on to the oldest of `young`
   lrd_shadow_queue young;
   lrd_shadow_queue main;
   lrd_ghosts ghosts;
@@ -55,10 +56,8 @@ size_t lrd_shadow_bytes(const lrd_expert *expert, uint32_t capacity);
 /// least 1.
 void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capacity, void *memory);
 
-/// True when the key is there.
-bool lrd_shadow_holds(const lrd_shadow *shadow, uint64_t mixed);
-
-/// Looks a key up so many times. True when it was there: then it has so many hits more.
+/// Looks a key up so many times; 0 changes nothing. True when it is there: then it has so many hits
+/// more.
 bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed, uint32_t hits);
 
 /// Stores a key that is absent. Evicts another if the shadow is full. `missed`: a lookup has missed
