@@ -58,6 +58,15 @@ private func countTimed(_ type: String, _ expiration: Expiration, _ policy: Evic
   counted("evict_\(type)", wanted: operations) { insert(full, second, second) }
 }
 
+/// Insertions into a small cache, full of what nobody has read.
+private func countSmall(_ name: String, _ policy: EvictionPolicy) {
+  let keys = (0..<2 * UInt64(operations)).map { $0 &* 0x9E37_79B9_7F4A_7C15 }
+  let (first, second) = (Array(keys[..<operations]), Array(keys[operations...]))
+  let small = Cache<UInt64, UInt64>(countLimit: 200, policy: policy)
+  _ = insert(small, first, first)
+  counted(name, wanted: 200) { insert(small, second, second) }
+}
+
 @inline(never)
 private func found<Key, Value>(_ cache: Cache<Key, Value>, _ keys: [Key]) -> Int {
   var found = 0
@@ -97,8 +106,11 @@ struct Probe {
     count("string", policy, key: text, value: { $0 })
     countLocal("int", policy, key: { $0 }, value: { $0 })
     countLocal("string", policy, key: text, value: { $0 })
-    let readThrough = ReadThrough()
+    let readThrough = ReadThrough(keys: 1_000_000, counted: 500_000)
     readThrough.count("read_through", policy)
+    let small = ReadThrough(keys: 2_000, counted: 100_000)
+    small.count("read_through_small", policy, hits: 0.5)
+    countSmall("evict_small", policy)
     countLoads(policy)
     countTimed("afterWrite", .afterWrite(.seconds(3_600)), policy)
     countTimed("afterAccess", .afterAccess(.seconds(3_600)), policy)
@@ -109,6 +121,8 @@ struct Probe {
     countLocal("int", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: { $0 })
     countLocal("string", .fifo, storesOnly: true, ending: "_fifo", key: text, value: { $0 })
     readThrough.count("read_through_fifo", .fifo)
+    small.count("read_through_small_fifo", .fifo, hits: 0.5)
+    countSmall("evict_small_fifo", .fifo)
   }
 
   /// 22 bytes of ASCII: too long to be kept inside a String.
