@@ -20,6 +20,15 @@ void lrdt_turn_to_expert(lrd_cache *cache, uint32_t number, lrd_demand demand) {
   atomic_store_explicit(&advisor->demand, (uint8_t)demand, memory_order_relaxed);
 }
 
+void lrdt_keep_hits(lrd_cache *cache, bool keeps) {
+  lrd_advisor *advisor = cache->shared;
+  atomic_store_explicit(&advisor->keeps, keeps, memory_order_relaxed);
+}
+
+bool lrdt_keeps_hits(lrd_cache *cache) {
+  return lrd_advisor_keeps(cache->shared);
+}
+
 /// Makes an advisor decide. `loads`: a store has followed each of the latest misses; otherwise
 /// none.
 static void decide_once(lrd_advisor *advisor, bool loads) {

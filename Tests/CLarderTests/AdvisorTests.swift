@@ -9,11 +9,10 @@ import Testing
 @Suite("Shadows and the advisor")
 struct AdvisorTests {
   static let experts = 0..<Int(LRD_EXPERTS)
-
   static func expert(_ number: Int) -> UnsafePointer<lrd_expert> { lrdt_expert(UInt32(number)) }
 
   /// The misses of a shadow of `capacity` that begins empty.
-  static func misses(_ number: Int, _ capacity: UInt32, _ keys: [Int]) -> Int {
+  static func misses(_ number: Int, _ capacity: UInt32, _ keys: [Int], keeps: Bool = false) -> Int {
     let bytes = lrd_shadow_bytes(expert(number), capacity)
     let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 8)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
@@ -24,7 +23,7 @@ struct AdvisorTests {
     return keys.count { key in
       let mixed = lrd_hash_mix(UInt64(key + 1) << 16)
       if lrd_shadow_use(shadow, mixed, 1) { return false }
-      lrd_shadow_add(shadow, mixed, true, LRD_DEMAND_PRESSING)
+      lrd_shadow_add(shadow, mixed, true, LRD_DEMAND_PRESSING, keeps)
       return true
     }
   }
@@ -39,20 +38,23 @@ struct AdvisorTests {
   }
 
   /// A cache of one shard that follows one expert for good.
-  static func misses(of number: Int, following capacity: UInt32, _ keys: [Int]) -> Int {
-    let cache = Cache<Int, Int>(countLimit: Int(capacity), policy: .adaptive, shards: 1)
-    cache.withCore { lrdt_pin_expert($0, UInt32(number)) }
+  static func misses(of number: Int, following size: UInt32, _ keys: [Int], keeps: Bool) -> Int {
+    let cache = Cache<Int, Int>(countLimit: Int(size), policy: .adaptive, shards: 1)
+    cache.withCore {
+      lrdt_pin_expert($0, UInt32(number))
+      lrdt_keep_hits($0, keeps)
+    }
     for key in keys where cache[key] == nil { cache[key] = key }
     cache.checkInvariants()
     return cache.statistics.misses
   }
 
-  @Test("A shadow of full size predicts a cache that follows the same expert", arguments: experts)
-  func shadowPredictsItsCache(number: Int) {
+  @Test("A full shadow predicts a cache of the same expert", arguments: experts, [false, true])
+  func shadowPredictsItsCache(number: Int, keeps: Bool) {
     for (name, keys) in SyntheticTraces.all {
       for capacity in [UInt32(10), 300, 2_000] {
-        let shadow = Self.misses(number, capacity, keys)
-        let cache = Self.misses(of: number, following: capacity, keys)
+        let shadow = Self.misses(number, capacity, keys, keeps: keeps)
+        let cache = Self.misses(of: number, following: capacity, keys, keeps: keeps)
         // Exact without ghosts and the front hand. The ghosts of shadows and caches lie in
         // different tables.
         let isExact = number == Int(LRD_EXPERT_CLOCK) && capacity < 1_024

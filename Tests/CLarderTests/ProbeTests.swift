@@ -44,6 +44,14 @@ struct ProbeTests {
     }
   }
 
+  /// Stores an absent key.
+  static func add(
+    _ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int, missed: Bool = false,
+    demand: lrd_demand = LRD_DEMAND_PRESSING
+  ) {
+    lrd_shadow_add(shadow, mixed(key), missed, demand, false)
+  }
+
   static func holds(_ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int) -> Bool {
     lrd_shadow_use(shadow, mixed(key), 0)
   }
@@ -57,15 +65,15 @@ struct ProbeTests {
 
   /// True when a key counts as hit: it outlives the other in a clock of two.
   static func isCredited(_ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int) -> Bool {
-    lrd_shadow_add(shadow, mixed(1_000), true, LRD_DEMAND_PRESSING)
-    lrd_shadow_add(shadow, mixed(1_001), true, LRD_DEMAND_PRESSING)
+    add(shadow, 1_000, missed: true)
+    add(shadow, 1_001, missed: true)
     return holds(shadow, key)
   }
 
   @Test("A probe does in a shadow what its row says", arguments: rows)
   func doesWhatItsRowSays(row: Row) {
     Self.withShadow(UInt32(LRD_EXPERT_CLOCK), 2) { shadow in
-      lrd_shadow_add(shadow, Self.mixed(1), true, LRD_DEMAND_PRESSING)
+      Self.add(shadow, 1, missed: true)
       var probe = lrd_probe()
       probe.mixed = Self.mixed(1)
       probe.heard = UInt8(row.heard.rawValue)
@@ -103,9 +111,9 @@ struct ProbeTests {
       probe.hits = 2
       #expect(Self.ask(probe, shadow) == 2 && !Self.holds(shadow, 1))
       // Two hits take a key out of the younger half: it outlives others that were not hit.
-      lrd_shadow_add(shadow, Self.mixed(1), false, LRD_DEMAND_PRESSING)
+      Self.add(shadow, 1)
       #expect(Self.ask(probe, shadow) == 0)
-      for key in 2..<10 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
+      for key in 2..<10 { Self.add(shadow, key) }
       #expect(Self.holds(shadow, 1))
     }
   }
@@ -113,9 +121,9 @@ struct ProbeTests {
   @Test("What all removed keys leave is room again", arguments: 0..<UInt32(LRD_EXPERTS))
   func removalOfAll(number: UInt32) {
     Self.withShadow(number, 100) { shadow in
-      for key in 0..<100 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
+      for key in 0..<100 { Self.add(shadow, key) }
       for key in 0..<100 { lrd_shadow_remove(shadow, Self.mixed(key)) }
-      for key in 100..<200 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
+      for key in 100..<200 { Self.add(shadow, key) }
       #expect((100..<200).allSatisfy { Self.holds(shadow, $0) })
     }
   }
@@ -124,10 +132,10 @@ struct ProbeTests {
   func ghostsCountForMisses() {
     for missed in [false, true] {
       Self.withShadow(UInt32(LRD_EXPERT_FIRST), 100) { shadow in
-        for key in 0..<120 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
-        lrd_shadow_add(shadow, Self.mixed(0), missed, LRD_DEMAND_PRESSING)
-        for key in 200..<299 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
-        for key in 300..<320 { lrd_shadow_add(shadow, Self.mixed(key), false, LRD_DEMAND_PRESSING) }
+        for key in 0..<120 { Self.add(shadow, key) }
+        Self.add(shadow, 0, missed: missed)
+        for key in 200..<299 { Self.add(shadow, key) }
+        for key in 300..<320 { Self.add(shadow, key) }
         #expect(Self.holds(shadow, 0) == missed)
       }
     }
@@ -138,7 +146,7 @@ struct ProbeTests {
     for (number, least) in [(UInt32(0), LRD_DEMAND_SOME), (1, LRD_DEMAND_PRESSING)] {
       for demand in [LRD_DEMAND_NONE, LRD_DEMAND_SOME, LRD_DEMAND_PRESSING] {
         Self.withShadow(number, 100) { shadow in
-          for key in 0..<1_000 { lrd_shadow_add(shadow, Self.mixed(key), false, demand) }
+          for key in 0..<1_000 { Self.add(shadow, key, demand: demand) }
           let kept = demand.rawValue >= least.rawValue ? 10..<100 : 900..<999
           #expect(kept.allSatisfy { Self.holds(shadow, $0) })
         }
@@ -158,7 +166,7 @@ struct ProbeTests {
           lrd_shadow_remove(shadow, Self.mixed(key))
           present.remove(key)
         } else if !lrd_shadow_use(shadow, Self.mixed(key), 1) {
-          lrd_shadow_add(shadow, Self.mixed(key), true, LRD_DEMAND_PRESSING)
+          Self.add(shadow, key, missed: true)
           present.insert(key)
         }
         #expect(Self.holds(shadow, key) == present.contains(key))
@@ -175,5 +183,33 @@ struct ProbeTests {
       (65_536, 1_024), (131_072, 1_024), (1_000_000, 7_812), (UInt64(1) << 40, 32_768),
     ]
     for (entries, keys) in sizes { #expect(lrd_advisor_shadow(entries) == keys) }
+  }
+
+  @Test("A key that ages forgets its hits, or keeps them", arguments: [false, true])
+  func ageing(keeps: Bool) {
+    Self.withShadow(UInt32(LRD_EXPERT_HALF), 100) { shadow in
+      var probe = lrd_probe()
+      probe.heard = UInt8(LRD_HEARD_STORE.rawValue)
+      probe.keeps = keeps
+      probe.hits = 1
+      // A quarter of the shadow is young. What is old goes first.
+      for key in 0..<200 {
+        probe.mixed = Self.mixed(key)
+        #expect(Self.ask(probe, shadow) == 0)
+        if key == 0 { #expect(lrd_shadow_use(shadow, Self.mixed(0), 1)) }
+      }
+      #expect(Self.holds(shadow, 0) == keeps)
+    }
+  }
+
+  @Test("Next to nothing is loaded when fewer than one miss in 25 is followed by a store")
+  func nothingLoaded() {
+    func loadsNothing(_ loads: UInt32, of misses: UInt32) -> Bool {
+      var heard = lrd_tally()
+      (heard.misses, heard.loads) = (misses, loads)
+      return lrd_tally_loads_nothing(&heard)
+    }
+    #expect(loadsNothing(0, of: 64) && loadsNothing(2, of: 64) && !loadsNothing(3, of: 64))
+    #expect(loadsNothing(0, of: 8) && !loadsNothing(0, of: 7))
   }
 }

@@ -65,4 +65,29 @@ struct SampledHitsTests {
       #expect(insertions <= 50)
     }
   }
+
+  @Test("Hits are kept with age only where next to nothing is loaded")
+  func keptHits() {
+    var keeps: Bool { cache.withCore { lrdt_keeps_hits($0) } }
+    func missesWithoutLoads() {
+      for key in 1_000..<2_000 {
+        #expect(cache[key] == nil)
+        cache[-key] = key
+      }
+    }
+    for key in 0..<1_000 { cache[key] = key }
+    #expect(!keeps)
+    missesWithoutLoads()
+    #expect(keeps)
+    for key in 3_000..<3_200 where cache[key] == nil { cache[key] = key }
+    #expect(!keeps)
+    missesWithoutLoads()
+    #expect(keeps)
+    for key in 1_000..<1_100 { #expect(cache[key] == nil) }
+    cache.removeAll()
+    #expect(!keeps)
+    // Nor by the misses that were noted before.
+    for key in 0..<150 { cache[key] = key }
+    #expect(!keeps)
+  }
 }

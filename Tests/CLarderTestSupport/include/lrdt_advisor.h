@@ -18,6 +18,12 @@ void lrdt_pin_expert(lrd_cache *cache, uint32_t number);
 /// Makes such a cache follow another expert under another demand.
 void lrdt_turn_to_expert(lrd_cache *cache, uint32_t number, lrd_demand demand);
 
+/// Makes such a cache keep the hits of entries that age, or not.
+void lrdt_keep_hits(lrd_cache *cache, bool keeps);
+
+/// True when a cache keeps them.
+bool lrdt_keeps_hits(lrd_cache *cache);
+
 /// The expert that the advisor of a cache of `entries`, 256 to 16,384, turns to: its shadows hold
 /// 256. Before, it followed `current`, and each shadow has missed so often. `loads`: a store has
 /// followed each of the latest 64 misses; otherwise none. Beside them there were `hits`.

@@ -5,7 +5,7 @@
  *      CLOCK; or while the cache fills up under an expert that fills, once the small queue has its
  *      share. Otherwise enters the young half of the small queue.
  *   3. Ages up to LRD_AGEING_MOST of the oldest young entries, while there are too many of them:
- *      they become old and lose their hits.
+ *      they become old, and lose their hits unless the program loads next to nothing.
  *   4. Tells the advisor if the key is sampled.
  *
  * Guard: the shard's lock. */
@@ -18,12 +18,12 @@
 /// Ages young entries after the first one.
 void lrd_adaptive_age_more(lrd_order *order, lrd_slots slots);
 
-/// Makes the oldest young entry old. It forgets its hits.
+/// Makes the oldest young entry old. It forgets its hits, unless the advisor says otherwise.
 LRD_INLINE void lrd_adaptive_age_one(lrd_order *order, lrd_slots slots) {
   uint32_t id = order->hand;
   lrd_entry *entry = lrd_slots_entry(slots, id);
   uint32_t hits = lrd_entry_bits(entry);
-  if (hits) lrd_sampling_set_hits(order, entry, id, hits, 0);
+  if (hits && !lrd_advisor_keeps(order->shared)) lrd_sampling_set_hits(order, entry, id, hits, 0);
   lrd_parted_age(order, entry);
 }
 

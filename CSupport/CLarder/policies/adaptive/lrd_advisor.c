@@ -127,6 +127,16 @@ static void decide_locked(lrd_advisor *advisor) LRD_REQUIRES(advisor->lock) {
   bound_misses_locked(advisor, misses[best] + lead);
 }
 
+/// Insertions read the line of these fields, so each is written only when it changes.
+static void hear_loads(lrd_advisor *advisor) {
+  if (!lrd_advisor_hears_loads(advisor)) LRD_STORE(&advisor->loading, true);
+}
+
+static void hear(lrd_advisor *advisor, lrd_demand demand, bool keeps) {
+  if (demand != lrd_advisor_hears_demand(advisor)) LRD_STORE(&advisor->demand, (uint8_t)demand);
+  if (keeps != lrd_advisor_keeps(advisor)) LRD_STORE(&advisor->keeps, keeps);
+}
+
 /// Completes what only the advisor knows of a probe, before any shadow is asked.
 static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(advisor->lock) {
   lrd_tally *heard = &advisor->heard;
@@ -140,13 +150,13 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
     break;
   case LRD_HEARD_LOAD:
     lrd_tally_load(heard);
-    LRD_STORE(&advisor->loading, true);
+    hear_loads(advisor);
     break;
   case LRD_HEARD_STORE:
     probe->loads = lrd_advisor_hears_loads(advisor);
     if (!lrd_tally_store(heard, probe->mixed)) break;
     probe->heard = LRD_HEARD_FILL;
-    LRD_STORE(&advisor->loading, true);
+    hear_loads(advisor);
     break;
   case LRD_HEARD_FILL:
   case LRD_HEARD_REMOVAL:
@@ -154,7 +164,8 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
   }
   lrd_demand demand = lrd_tally_demand(heard, lrd_advisor_is_small(advisor));
   probe->demand = (uint8_t)demand;
-  if (demand != lrd_advisor_hears_demand(advisor)) LRD_STORE(&advisor->demand, (uint8_t)demand);
+  probe->keeps = lrd_tally_loads_nothing(heard);
+  hear(advisor, demand, probe->keeps);
 }
 
 static void advance_locked(lrd_advisor *advisor, lrd_probe *probe, uint32_t most)
@@ -239,6 +250,8 @@ void lrd_advisor_adjust(void *shared) {
     advisor->lead = (lrd_lead){0};
     for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = 0;
     lrd_tally_clear(&advisor->heard);
+    // Misses noted before may have come since lrd_advisor_forget().
+    hear(advisor, LRD_DEMAND_NONE, false);
     uint64_t built = LRD_LOAD(&advisor->built);
     if (entries / 2 >= built || entries <= built / 2)
       LRD_STORE(&advisor->current, lrd_expert_first(entries));

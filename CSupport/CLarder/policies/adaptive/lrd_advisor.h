@@ -71,6 +71,7 @@
  *   current      relaxed: an insertion that misses a change follows the former expert
  *   loading      relaxed: set under `lock`, cleared by a new start
  *   demand       relaxed, like `loading`; written only when it changes, as insertions read its line
+ *   keeps        the same
  *   threshold    relaxed, like `wished` and `built`: estimates of sizes, adjusted at leisure
  *   all others   guard: `lock` */
 #pragma once
@@ -89,6 +90,7 @@ typedef struct lrd_advisor {
   _Atomic(uint64_t) built;  // entries that they were made for
   _Atomic(bool) loading;    // a store has followed a miss
   _Atomic(uint8_t) demand;  // lrd_demand
+  _Atomic(bool) keeps;      // entries that age keep their hits: lrd_expert.h
   uint32_t shards;          // constant
   bool alone;               // constant: one thread has it for itself, and `lock` is never taken
 
@@ -151,6 +153,7 @@ static inline void lrd_advisor_forget(lrd_advisor *advisor) {
   LRD_STORE(&advisor->wished, 0);
   LRD_STORE(&advisor->loading, false);
   LRD_STORE(&advisor->demand, LRD_DEMAND_NONE);
+  LRD_STORE(&advisor->keeps, false);
 }
 
 /// True when the program has stored what it missed.
@@ -160,6 +163,10 @@ static inline bool lrd_advisor_hears_loads(lrd_advisor *advisor) {
 
 static inline lrd_demand lrd_advisor_hears_demand(lrd_advisor *advisor) {
   return (lrd_demand)LRD_LOAD(&advisor->demand);
+}
+
+static inline bool lrd_advisor_keeps(lrd_advisor *advisor) {
+  return LRD_LOAD(&advisor->keeps);
 }
 
 /// True when its shadows are those of a small cache, or not made yet.

@@ -10,9 +10,11 @@
  * A new key passes through a small first-in-first-out queue. An entry that is hit in the older half
  * of that queue, or twice in the younger half, moves to the main queue, which is a clock. Any other
  * entry leaves a ghost, and the ghost gives its key a second chance. Hits in the younger half alone
- * are a burst and prove nothing. They are forgotten when the entry enters the older half. This is
- * S3-FIFO (Yang, Zhang, Qiu, Yue, Rashmi, "FIFO queues are all you need for cache eviction", SOSP
- * 2023) with the correlation window of Clock2Q+. That window needs no clock on the hit path.
+ * are a burst and prove nothing. They are forgotten when the entry enters the older half. (But not
+ * where next to no miss is followed by a store. An entry that goes too early there costs not one
+ * load but all lookups to come, so that any hit counts.) This is S3-FIFO (Yang, Zhang, Qiu, Yue,
+ * Rashmi, "FIFO queues are all you need for cache eviction", SOSP 2023) with the correlation window
+ * of Clock2Q+. That window needs no clock on the hit path.
  *
  * WHY SEVEN. No single size of the small queue is good. Loops and scans want a tiny one. Workloads
  * that favour new keys want a large one. The table is for ten public traces (block, database,

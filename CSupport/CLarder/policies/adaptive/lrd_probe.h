@@ -38,6 +38,7 @@ typedef struct lrd_probe {
   uint8_t hits;   // HIT: how many lookups have found the key, at least 1
   uint8_t absent; // the misses in the shadows asked
   uint8_t demand; // lrd_demand
+  bool keeps;     // entries that age keep their hits
   bool loads; // HIT: shadows that miss store the key. STORE: its ghost counts, see lrd_advisor.h
 } lrd_probe;
 
@@ -54,12 +55,14 @@ typedef struct lrd_question {
   bool stores;     // the latter stores it
   bool proves;     // a ghost of the key counts then
   bool removes;
+  bool keeps;
   uint8_t demand;
 } lrd_question;
 
 static inline lrd_question lrd_probe_question(const lrd_probe *probe) {
-  lrd_question question = {.mixed = probe->mixed, .demand = probe->demand, .hits = 1};
-  question.stores = question.proves = true;
+  lrd_question question = {.mixed = probe->mixed, .hits = 1, .stores = true, .proves = true};
+  question.demand = probe->demand;
+  question.keeps = probe->keeps;
   switch ((lrd_heard)probe->heard) {
   case LRD_HEARD_HIT:
     question.hits = probe->hits;
@@ -94,7 +97,8 @@ LRD_INLINE uint32_t lrd_question_ask(const lrd_question *question, lrd_shadow *s
   }
   if (lrd_shadow_use(shadow, question->mixed, question->hits)) return 0;
   if (question->stores) {
-    lrd_shadow_add(shadow, question->mixed, question->proves, (lrd_demand)question->demand);
+    lrd_demand demand = (lrd_demand)question->demand;
+    lrd_shadow_add(shadow, question->mixed, question->proves, demand, question->keeps);
   }
   return question->misses;
 }

@@ -76,10 +76,10 @@ static void push_young(lrd_shadow *shadow, uint16_t id) {
   push(shadow, &shadow->young, id);
 }
 
-/// Makes the oldest young node an old one, which has no hits.
-static void age(lrd_shadow *shadow) {
+/// Makes the oldest young node an old one.
+static void age(lrd_shadow *shadow, bool keeps) {
   uint16_t id = pop(shadow, &shadow->young);
-  shadow->nodes[id].credit = 0;
+  if (!keeps) shadow->nodes[id].credit = 0;
   if (!shadow->old.count++) shadow->old.oldest = id;
   shadow->old.newest = id;
 }
@@ -190,7 +190,8 @@ static bool fills(const lrd_shadow *shadow, lrd_demand demand) {
          shadow->old.count + shadow->young.count >= shadow->small_target;
 }
 
-void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand demand) {
+void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand demand,
+                    bool keeps) {
   const lrd_expert *expert = shadow->expert;
   uint32_t key = key_of(mixed);
   uint16_t id, *head = chain_of(shadow, key);
@@ -211,5 +212,5 @@ void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand 
     push_young(shadow, id);
   }
   uint32_t most = shadow->small_target / 2;
-  for (int i = 0; i < LRD_AGEING_MOST && shadow->young.count > most; i++) age(shadow);
+  for (int i = 0; i < LRD_AGEING_MOST && shadow->young.count > most; i++) age(shadow, keeps);
 }

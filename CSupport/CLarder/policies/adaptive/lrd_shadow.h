@@ -61,8 +61,9 @@ void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capa
 bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed, uint32_t hits);
 
 /// Stores a key that is absent. Evicts another if the shadow is full. `missed`: a lookup has missed
-/// it, so a ghost counts. `demand`: decides whether the expert fills; see lrd_expert.h.
-void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand demand);
+/// it, so a ghost counts. `demand`: decides whether the expert fills. `keeps`: keys that age keep
+/// their hits. See lrd_expert.h.
+void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand demand, bool keeps);
 
 /// Removes a key, if it is there.
 void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed);

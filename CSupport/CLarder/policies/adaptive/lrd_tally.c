@@ -62,6 +62,15 @@ double lrd_tally_loaded(const lrd_tally *tally) {
   return (double)tally->loads / tally->misses;
 }
 
+/// The part of the misses that counts as nothing. With a half or a tenth, programs that store one
+/// request in four save 0.5 and 0.3 less, of some 9.9 %. With none, one cell of a disk trace whose
+/// programs store a key only when it is new misses 4 points more.
+static const double nothing = 0.04;
+
+bool lrd_tally_loads_nothing(const lrd_tally *tally) {
+  return lrd_tally_loaded(tally) < nothing;
+}
+
 bool lrd_tally_draw(lrd_tally *tally) {
   tally->chance = tally->chance * 1664525 + 1013904223;
   return (tally->chance >> 8) * 0x1p-24 < lrd_tally_loaded(tally);

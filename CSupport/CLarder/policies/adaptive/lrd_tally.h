@@ -52,6 +52,9 @@ bool lrd_tally_store(lrd_tally *tally, uint64_t mixed);
 /// misses more sampled keys than LRD_MISSED_KEYS before it stores them counts as if it stored few.
 double lrd_tally_loaded(const lrd_tally *tally);
 
+/// True when next to no miss is followed by a store.
+bool lrd_tally_loads_nothing(const lrd_tally *tally);
+
 /// True as often as a store follows a miss.
 bool lrd_tally_draw(lrd_tally *tally);
 
