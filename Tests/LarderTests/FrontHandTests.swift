@@ -39,20 +39,24 @@ import Testing
   @Test("Where nearly everything is hit, the hand gives up")
   func gives() {
     let count = 8_000
-    let cache = Cache<Int, Int>(countLimit: count, shards: 1)
-    func load(_ key: Int) { if cache[key] == nil { cache[key] = key } }
-    for _ in 0..<13 { for key in 0..<count { load(key) } }
-    var random = SplitMix64(seed: 7)
-    let (steps, evictions) = (cache.victimSteps, cache.statistics.evictions)
-    for number in 0..<20_000 {
-      load(count + number)
-      for _ in 0..<10 { load(random.below(count)) }
+    let steps = (1...5).map { (seed: UInt64) in
+      let cache = Cache<Int, Int>(countLimit: count, shards: 1, options: .repeatable(seed))
+      func load(_ key: Int) { if cache[key] == nil { cache[key] = key } }
+      for _ in 0..<13 { for key in 0..<count { load(key) } }
+      var random = SplitMix64(seed: 7)
+      let (steps, evictions) = (cache.victimSteps, cache.statistics.evictions)
+      for number in 0..<20_000 {
+        load(count + number)
+        for _ in 0..<10 { load(random.below(count)) }
+      }
+      let made = cache.statistics.evictions - evictions
+      #expect(made > 20_000)
+      cache.checkInvariants()
+      return Double(cache.victimSteps - steps) / Double(made)
     }
-    // One hand alone takes 4.1; with this one it is 4.8, and 5.6 if it never gave up.
-    let made = cache.statistics.evictions - evictions
-    #expect(made > 20_000)
-    #expect(Double(cache.victimSteps - steps) / Double(made) < 5.2)
-    cache.checkInvariants()
+    // One hand alone takes 4.1; with this one it is 4.8, and 5.6 if it never gave up. Which rule is
+    // followed depends on the hashes, and with one secret in a hundred it is more than 5.2.
+    #expect(steps.sorted()[2] < 5.2, "\(steps)")
   }
 
   @Test("Whatever leaves the main queue, the front hand stays in it")
