@@ -55,8 +55,9 @@ import Testing
       return Double(cache.victimSteps - steps) / Double(made)
     }
     // One hand alone takes 4.1; with this one it is 4.8, and 5.6 if it never gave up. Which rule is
-    // followed depends on the hashes, and with one secret in a hundred it is more than 5.2.
-    #expect(steps.sorted()[2] < 5.2, "\(steps)")
+    // followed depends on the hashes, and with one secret in a hundred it is more than 5.2. The
+    // median of five is close to 4.8, and held to less.
+    #expect(steps.sorted()[2] < 5, "\(steps)")
   }
 
   @Test("Whatever leaves the main queue, the front hand stays in it")

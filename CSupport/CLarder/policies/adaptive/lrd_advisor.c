@@ -250,7 +250,7 @@ void lrd_advisor_adjust(void *shared) {
     advisor->lead = (lrd_lead){0};
     for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = 0;
     lrd_tally_clear(&advisor->heard);
-    // Misses noted before may have come since lrd_advisor_forget().
+    // Since lrd_advisor_forget() misses may have been counted beside those of before.
     hear(advisor, LRD_DEMAND_NONE, false);
     uint64_t built = LRD_LOAD(&advisor->built);
     if (entries / 2 >= built || entries <= built / 2)
