@@ -3,10 +3,6 @@
 
 #include "lrd_adaptive.h"
 
-const lrd_expert *lrdt_expert(uint32_t number) {
-  return &lrd_experts[number];
-}
-
 void lrdt_pin_expert(lrd_cache *cache, uint32_t number) LRD_UNCHECKED_LOCKS {
   lrd_advisor *advisor = cache->shared;
   lrd_lock_acquire(&advisor->lock);
@@ -37,7 +33,7 @@ static void decide_once(lrd_advisor *advisor, bool loads) {
   advisor->heard.loads = loads ? 64 : 0;
   advisor->events = LRD_EXPERTS * advisor->capacity;
   lrd_lock_release(&advisor->lock);
-  lrd_probe probe = {.heard = LRD_HEARD_STORE, .next = LRD_EXPERTS - 1};
+  lrd_probe probe = {.heard = LRD_HEARD_STORE, .begun = true};
   lrd_advisor_advance(advisor, &probe, 1);
 }
 

@@ -9,21 +9,15 @@ import Testing
 @Suite("Shadows and the advisor")
 struct AdvisorTests {
   static let experts = 0..<Int(LRD_EXPERTS)
-  static func expert(_ number: Int) -> UnsafePointer<lrd_expert> { lrdt_expert(UInt32(number)) }
 
   /// The misses of a shadow of `capacity` that begins empty.
   static func misses(_ number: Int, _ capacity: UInt32, _ keys: [Int], keeps: Bool = false) -> Int {
-    let bytes = lrd_shadow_bytes(expert(number), capacity)
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 8)
-    memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
-    defer { memory.deallocate() }
-    let shadow = UnsafeMutablePointer<lrd_shadow>.allocate(capacity: 1)
+    let shadow = Shadows([UInt32(number)], capacity: capacity)
     defer { shadow.deallocate() }
-    lrd_shadow_open(shadow, expert(number), capacity, memory)
     return keys.count { key in
       let mixed = lrd_hash_mix(UInt64(key + 1) << 16)
-      if lrd_shadow_use(shadow, mixed, 1) { return false }
-      lrd_shadow_add(shadow, mixed, true, LRD_DEMAND_PRESSING, keeps)
+      if shadow.use(mixed) { return false }
+      shadow.add(mixed, missed: true, demand: LRD_DEMAND_PRESSING, keeps: keeps)
       return true
     }
   }

@@ -30,41 +30,32 @@ struct ProbeTests {
   static func mixed(_ key: Int) -> UInt64 { lrd_hash_mix(UInt64(key) << 16) }
 
   /// Calls `body` with an empty shadow of `capacity` that follows expert `number`.
-  static func withShadow(
-    _ number: UInt32, _ capacity: UInt32, _ body: (UnsafeMutablePointer<lrd_shadow>) -> Void
-  ) {
-    let expert = lrdt_expert(number)
-    let bytes = lrd_shadow_bytes(expert, capacity)
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 8)
-    memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
-    defer { memory.deallocate() }
-    withUnsafeTemporaryAllocation(of: lrd_shadow.self, capacity: 1) { shadow in
-      lrd_shadow_open(shadow.baseAddress!, expert, capacity, memory)
-      body(shadow.baseAddress!)
-    }
+  static func withShadow(_ number: UInt32, _ capacity: UInt32, _ body: (Shadows) -> Void) {
+    let shadows = Shadows([number], capacity: capacity)
+    defer { shadows.deallocate() }
+    body(shadows)
   }
 
   /// Stores an absent key.
   static func add(
-    _ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int, missed: Bool = false,
-    demand: lrd_demand = LRD_DEMAND_PRESSING
+    _ shadow: Shadows, _ key: Int, missed: Bool = false, demand: lrd_demand = LRD_DEMAND_PRESSING
   ) {
-    lrd_shadow_add(shadow, mixed(key), missed, demand, false)
+    shadow.add(mixed(key), missed: missed, demand: demand)
   }
 
-  static func holds(_ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int) -> Bool {
-    lrd_shadow_use(shadow, mixed(key), 0)
-  }
+  static func holds(_ shadow: Shadows, _ key: Int) -> Bool { shadow.use(mixed(key), hits: 0) }
 
   /// Takes a probe through a shadow; returns the lookups that missed there.
-  static func ask(_ probe: lrd_probe, _ shadow: UnsafeMutablePointer<lrd_shadow>) -> UInt32 {
+  static func ask(_ probe: lrd_probe, _ shadow: Shadows) -> UInt32 {
     var probe = probe
     var question = lrd_probe_question(&probe)
-    return lrd_question_ask(&question, shadow)
+    guard lrd_question_ask(&question, shadow.all) & shadow.asked != 0 else { return 0 }
+    if question.stores { lrd_question_store(&question, shadow.all, shadow.asked) }
+    return question.misses
   }
 
   /// True when a key counts as hit: it outlives the other in a clock of two.
-  static func isCredited(_ shadow: UnsafeMutablePointer<lrd_shadow>, _ key: Int) -> Bool {
+  static func isCredited(_ shadow: Shadows, _ key: Int) -> Bool {
     add(shadow, 1_000, missed: true)
     add(shadow, 1_001, missed: true)
     return holds(shadow, key)
@@ -122,7 +113,7 @@ struct ProbeTests {
   func removalOfAll(number: UInt32) {
     Self.withShadow(number, 100) { shadow in
       for key in 0..<100 { Self.add(shadow, key) }
-      for key in 0..<100 { lrd_shadow_remove(shadow, Self.mixed(key)) }
+      for key in 0..<100 { lrd_shadows_remove(shadow.all, Self.mixed(key)) }
       for key in 100..<200 { Self.add(shadow, key) }
       #expect((100..<200).allSatisfy { Self.holds(shadow, $0) })
     }
@@ -163,9 +154,9 @@ struct ProbeTests {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         let key = Int(state >> 33) % 90
         if state >> 60 < 5 {
-          lrd_shadow_remove(shadow, Self.mixed(key))
+          lrd_shadows_remove(shadow.all, Self.mixed(key))
           present.remove(key)
-        } else if !lrd_shadow_use(shadow, Self.mixed(key), 1) {
+        } else if !shadow.use(Self.mixed(key)) {
           Self.add(shadow, key, missed: true)
           present.insert(key)
         }
@@ -180,9 +171,66 @@ struct ProbeTests {
   func sizes() {
     let sizes: [(UInt64, UInt32)] = [
       (1, 1), (200, 200), (256, 256), (257, 256), (16_384, 256), (32_768, 512),
-      (65_536, 1_024), (131_072, 1_024), (1_000_000, 7_812), (UInt64(1) << 40, 32_768),
+      (65_536, 1_024), (131_072, 1_024), (1_000_000, 7_812), (UInt64(1) << 40, 8_192),
     ]
     for (entries, keys) in sizes { #expect(lrd_advisor_shadow(entries) == keys) }
+  }
+
+  @Test("Shadows share their keys, and each decides as if it were alone", arguments: [1, 7, 60])
+  func independence(capacity: UInt32) {
+    let numbers = Array(0..<UInt32(LRD_EXPERTS))
+    let together = Shadows(numbers, capacity: capacity)
+    let alone = numbers.map { Shadows([$0], capacity: capacity) }
+    defer { for shadows in [together] + alone { shadows.deallocate() } }
+    var state: UInt64 = 3
+    func below(_ bound: UInt64) -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return (state >> 33) % bound
+    }
+    for request in 0..<20_000 {
+      // Phases of random keys, of a loop, and of new keys.
+      let range = UInt64(capacity) * 2 + 1
+      let keys = [below(range), UInt64(request) % range, UInt64(request) + range]
+      let mixed = Self.mixed(Int(keys[request / 1_000 % 3]))
+      if below(20) == 0 {
+        for shadows in [together] + alone { lrd_shadows_remove(shadows.all, mixed) }
+        continue
+      }
+      let hits = UInt32(below(3))
+      let held = lrd_shadows_use(together.all, mixed, hits)
+      let lacking = alone.reduce(into: lrd_shadow_set(0)) {
+        if !$1.use(mixed, hits: hits) { $0 |= $1.asked }
+      }
+      #expect(held == together.asked & ~lacking)
+      guard lacking != 0 else { continue }
+      let (missed, keeps) = (below(2) == 0, below(2) == 0)
+      lrd_shadows_add(together.all, lacking, mixed, missed, LRD_DEMAND_SOME, keeps)
+      for shadow in alone where shadow.asked & lacking != 0 {
+        shadow.add(mixed, missed: missed, demand: LRD_DEMAND_SOME, keeps: keeps)
+      }
+    }
+  }
+
+  @Test("Shadows without common keys hold fewer, and all they can hold once they have some again")
+  func differentKeys() {
+    let capacity: UInt32 = 20
+    let numbers = Array(0..<UInt32(LRD_EXPERTS))
+    let shadows = Shadows(numbers, capacity: capacity)
+    defer { shadows.deallocate() }
+    func held(_ keys: Range<Int>) -> [Int] {
+      keys.map { lrd_shadows_use(shadows.all, Self.mixed($0), 0).nonzeroBitCount }
+    }
+    // Each key goes to one shadow.
+    for key in 0..<1_000 {
+      let one = lrd_shadow_set(1) << (4 * UInt32(key % numbers.count))
+      lrd_shadows_add(shadows.all, one, Self.mixed(key), false, LRD_DEMAND_NONE, false)
+    }
+    let room = Int(LRD_SHADOW_KEYS) * Int(capacity)
+    #expect(held(0..<1_000).reduce(0, +) <= room && held(0..<1_000).reduce(0, +) > room / 2)
+    // Each key goes to all shadows.
+    for key in 1_000..<2_000 { Self.add(shadows, key, demand: LRD_DEMAND_NONE) }
+    #expect(held(0..<1_000).allSatisfy { $0 == 0 })
+    #expect(held(1_981..<2_000).allSatisfy { $0 == numbers.count })
   }
 
   @Test("A key that ages forgets its hits, or keeps them", arguments: [false, true])
@@ -196,7 +244,7 @@ struct ProbeTests {
       for key in 0..<200 {
         probe.mixed = Self.mixed(key)
         #expect(Self.ask(probe, shadow) == 0)
-        if key == 0 { #expect(lrd_shadow_use(shadow, Self.mixed(0), 1)) }
+        if key == 0 { #expect(shadow.use(Self.mixed(0))) }
       }
       #expect(Self.holds(shadow, 0) == keeps)
     }

@@ -8,8 +8,6 @@
 
 #pragma clang assume_nonnull begin
 
-const lrd_expert *lrdt_expert(uint32_t number);
-
 /// Makes a cache of the adaptive policy follow one expert for good. The advisor's lock stays taken,
 /// so nobody makes or asks shadows. The advisor believes that what lookups miss will be loaded, and
 /// that there is demand.

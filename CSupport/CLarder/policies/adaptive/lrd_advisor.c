@@ -52,14 +52,8 @@ void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact) {
   LRD_STORE(&advisor->wished, all);
 }
 
-static size_t shadows_bytes(uint32_t capacity) {
-  size_t bytes = LRD_EXPERTS * sizeof(lrd_shadow);
-  for (int i = 0; i < LRD_EXPERTS; i++) bytes += lrd_shadow_bytes(&lrd_experts[i], capacity);
-  return bytes;
-}
-
-static void free_shadows(lrd_shadow *shadows, uint32_t capacity) {
-  lrd_free(shadows, shadows_bytes(capacity), _Alignof(lrd_shadow));
+static void free_shadows(lrd_shadows *shadows, uint32_t capacity) {
+  lrd_free(shadows, lrd_shadows_bytes(capacity), _Alignof(lrd_shadows));
 }
 
 void lrd_advisor_destroy(void *shared) {
@@ -168,22 +162,40 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
   hear(advisor, demand, probe->keeps);
 }
 
+/// Asks the shadows for the key, and counts the misses of each.
+static void ask_locked(lrd_advisor *advisor, lrd_probe *probe, const lrd_question *question)
+    LRD_REQUIRES(advisor->lock) {
+  lrd_shadow_set lacking = lrd_question_ask(question, advisor->shadows);
+  if (lrd_probe_is_miss(probe)) {
+    uint32_t current = lrd_advisor_current(advisor);
+    if (!(lacking >> 4 * current & 1)) advisor->misses[current] += excess;
+  }
+  for (lrd_shadow_set left = question->misses ? lacking : 0; left; left &= left - 1) {
+    advisor->misses[lrd_shadow_first(left)] += question->misses;
+    probe->absent += question->misses;
+  }
+  probe->lacking = question->stores ? lacking : 0;
+}
+
+/// The lowest members of a set, so many at most.
+static lrd_shadow_set lowest(lrd_shadow_set set, uint32_t most) {
+  lrd_shadow_set rest = set;
+  if (most >= LRD_EXPERTS) return set;
+  for (; most && rest; most--) rest &= rest - 1;
+  return set ^ rest;
+}
+
 static void advance_locked(lrd_advisor *advisor, lrd_probe *probe, uint32_t most)
     LRD_REQUIRES(advisor->lock) {
-  if (!probe->next) begin_locked(advisor, probe);
+  bool begins = !probe->begun;
+  probe->begun = true;
+  if (begins) begin_locked(advisor, probe);
   lrd_question question = lrd_probe_question(probe);
+  if (begins) ask_locked(advisor, probe, &question);
+  lrd_shadow_set next = lowest(probe->lacking, most);
+  if (next) lrd_question_store(&question, advisor->shadows, next);
+  if ((probe->lacking ^= next)) return;
   bool is_miss = lrd_probe_is_miss(probe);
-  uint32_t next = probe->next, blamed = is_miss ? lrd_advisor_current(advisor) : LRD_EXPERTS;
-  for (; most && next < LRD_EXPERTS; most--, next++) {
-    uint32_t missed = lrd_question_ask(&question, &advisor->shadows[next]);
-    if (missed) {
-      advisor->misses[next] += missed;
-      probe->absent += missed;
-    } else if (next == blamed) {
-      advisor->misses[next] += excess;
-    }
-  }
-  if ((probe->next = (uint8_t)next) < LRD_EXPERTS) return;
   advisor->events += probe->absent || !is_miss ? probe->absent : LRD_EXPERTS;
   if (advisor->events < decision_period * LRD_EXPERTS * reference_capacity(advisor)) return;
   advisor->events = 0;
@@ -200,14 +212,16 @@ static void release(lrd_advisor *advisor) LRD_RELEASE(advisor->lock) LRD_UNCHECK
   if (!advisor->alone) lrd_lock_release(&advisor->lock);
 }
 
-void lrd_advisor_advance(lrd_advisor *advisor, lrd_probe *probe, uint32_t most) {
-  if (!try_lock(advisor)) return;
+bool lrd_advisor_advance(lrd_advisor *advisor, lrd_probe *probe, uint32_t most) {
+  if (!try_lock(advisor)) return false;
   if (advisor->shadows) {
     advance_locked(advisor, probe, most);
   } else {
-    probe->next = LRD_EXPERTS;
+    probe->begun = true;
+    probe->lacking = 0;
   }
   release(advisor);
+  return true;
 }
 
 /// `capacity` as a part of `entries`, in units of 2^-32.
@@ -221,7 +235,7 @@ size_t lrd_advisor_bytes(void *shared) {
   lrd_advisor *advisor = shared;
   uint64_t built = LRD_LOAD(&advisor->built);
   bool shadows = lrd_advisor_threshold(advisor);
-  return sizeof *advisor + (shadows ? shadows_bytes(lrd_advisor_shadow(built)) : 0);
+  return sizeof *advisor + (shadows ? lrd_shadows_bytes(lrd_advisor_shadow(built)) : 0);
 }
 
 void lrd_advisor_adjust(void *shared) {
@@ -232,14 +246,10 @@ void lrd_advisor_adjust(void *shared) {
   if (lrd_lock_is_held(&advisor->lock)) return;
   uint64_t entries = LRD_LOAD(&advisor->wished);
   uint32_t capacity = lrd_advisor_shadow(entries);
-  lrd_shadow *shadows =
-      capacity ? lrd_alloc_zeroed(shadows_bytes(capacity), _Alignof(lrd_shadow)) : NULL;
-  char *rest = shadows ? (char *)(shadows + LRD_EXPERTS) : NULL;
-  for (int i = 0; shadows && i < LRD_EXPERTS; i++) {
-    lrd_shadow_open(&shadows[i], &lrd_experts[i], capacity, rest);
-    rest += lrd_shadow_bytes(&lrd_experts[i], capacity);
-  }
-  lrd_shadow *former = shadows;
+  void *memory =
+      capacity ? lrd_alloc_zeroed(lrd_shadows_bytes(capacity), _Alignof(lrd_shadows)) : NULL;
+  lrd_shadows *shadows = memory ? lrd_shadows_open(memory, capacity) : NULL;
+  lrd_shadows *former = shadows;
   uint32_t former_capacity = capacity;
   if (try_lock(advisor)) {
     former = advisor->shadows;

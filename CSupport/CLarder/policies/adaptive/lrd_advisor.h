@@ -44,28 +44,29 @@
  * has a shadow of its own, so none is blamed for the evictions of another.
  *
  * SIZE. Shadows have 1/64 of the capacity up to 1,024 keys, and 1/128 beyond. They have at least
- * 256 keys, or all keys of a smaller cache, and at most 32,768. Twice as many keys save no misses
- * on the traces. All seven together take 79 to 89 bytes for each of their keys. That is 1.4 bytes
- * for each entry of a medium cache, 0.7 for each entry of a large cache, and 24 KB for a small
- * cache as a whole. They are made when the cache is no longer idle (LRD_IDLE_PART). A cache that
- * stays idle or has no limit never gets any.
+ * 256 keys, or all keys of a smaller cache, and at most 8,192. Twice as many keys save no misses on
+ * the traces. All seven together take 93 to 125 bytes for each key of one. That is 1.5 to 2 bytes
+ * for each entry of a medium cache, 0.7 to 1 for each entry of a large cache, and 25 KB for a small
+ * cache as a whole. They are made when the cache is no longer idle (LRD_IDLE_PART). A cache that stays idle
+ * or has no limit never gets any.
  *
  * A NEW START. removeAll(), and a change of the limits that halves or doubles the capacity or more,
  * begin anew with the first expert: what was learned was learned of another cache.
  *
- * A FEW AT A TIME. A probe through all seven shadows touches much memory outside the processor's
- * cache, and one insertion in fifty would pay for it. Each shard therefore keeps a few probes
- * waiting, and each upkeep (lrd_sampling.h) takes them through two shadows at most. The
- * more probes wait, the more upkeeps a period has. When too many wait, the oldest goes through the
- * rest at once.
+ * A FEW AT A TIME. A key that all seven shadows store touches much memory. Where that is outside
+ * the processor's cache, one insertion in fifty would pay for it. Each shard therefore keeps a few
+ * probes waiting, and in a large cache each upkeep (lrd_sampling.h) lets two shadows store a key.
+ * Whether they have it is asked at once, in all. The more probes wait, the more upkeeps a period
+ * has. When too many wait, the oldest goes through the rest at once. In a small cache nothing waits
+ * for longer than to the next upkeep: the sooner the advisor hears, the better it chooses.
  *
  * THREADS. Shards call lrd_advisor_advance() under their own lock. It only tries `lock`. While
  * another shard has it, the probes wait. One that finds no room then is dropped as a whole, so all
- * shadows see the same. `lock` is held for at most seven requests to
- * shadows, of at most LRD_EXPERT_STEPS steps each. lrd_advisor_adjust() runs without any lock. It
- * allocates and frees outside `lock`, and only tries `lock` as well. fork() takes the locks of all
- * shards, so the child finds `lock` free, unless an adjustment holds it in its few instructions.
- * Then the child's cache keeps its expert and does without shadows.
+ * shadows see the same. `lock` is held for at most seven stores in shadows, of at most
+ * LRD_EXPERT_STEPS steps each. lrd_advisor_adjust() runs without any lock. It allocates and frees
+ * outside `lock`, and only tries `lock` as well. fork() takes the locks of all shards, so the child
+ * finds `lock` free, unless an adjustment holds it in its few instructions. Then the child's cache
+ * keeps its expert and does without shadows.
  *
  * FIELDS
  *   current      relaxed: an insertion that misses a change follows the former expert
@@ -97,10 +98,10 @@ typedef struct lrd_advisor {
   // Lookups that miss read the fields above. So do insertions that do the upkeep, find a ghost or
   // fill the cache. The fields below are on other cache lines.
   _Alignas(LRD_LINE_PAIR) lrd_lock lock;
-  lrd_shadow *_Nullable shadows; // one for each expert; their memory follows
-  uint32_t capacity;             // of each shadow
-  uint32_t events;               // misses since the last decision
-  lrd_tally heard;               // of the cache itself, lately
+  lrd_shadows *_Nullable shadows;
+  uint32_t capacity; // of each shadow
+  uint32_t events;   // misses since the last decision
+  lrd_tally heard;   // of the cache itself, lately
   double misses[LRD_EXPERTS];
   lrd_lead lead; // of the current expert
 } lrd_advisor;
@@ -111,11 +112,14 @@ lrd_advisor *_Nullable lrd_advisor_create(uint32_t shards);
 
 void lrd_advisor_destroy(void *advisor);
 
+/// The shadows of smaller caches have LRD_SHADOW_LEAST keys, or all keys.
+enum { LRD_SHADOW_LEAST = 256, LRD_ADVISOR_LARGE = 64 * LRD_SHADOW_LEAST };
+
 /// The capacity of the shadows of a cache of `entries`.
 static inline uint32_t lrd_advisor_shadow(uint64_t entries) {
   uint64_t part = entries / 64 < 1024 ? entries / 64 : 1024;
   if (part < entries / 128) part = entries / 128;
-  if (part < 256) part = 256;
+  if (part < LRD_SHADOW_LEAST) part = LRD_SHADOW_LEAST;
   if (part > entries) part = entries;
   return part > LRD_SHADOW_MOST ? LRD_SHADOW_MOST : (uint32_t)part;
 }
@@ -174,13 +178,20 @@ static inline bool lrd_advisor_is_small(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->built) < LRD_EXPERT_SMALL;
 }
 
+/// True when its shadows have more keys than those of a small cache: the processor may not have
+/// their memory at hand.
+static inline bool lrd_advisor_is_large(lrd_advisor *advisor) {
+  return LRD_LOAD(&advisor->built) >= LRD_ADVISOR_LARGE;
+}
+
 /// A key is sampled when the upper 32 bits of its hash are below this.
 static inline uint32_t lrd_advisor_threshold(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->threshold);
 }
 
-/// Takes a probe that has not been through all shadows through up to `most` more, and decides when
-/// it is time. Does nothing while another thread has the advisor's lock.
-void lrd_advisor_advance(lrd_advisor *advisor, lrd_probe *probe, uint32_t most);
+/// Asks all shadows for the key of a probe that is not over, or goes on with it: up to `most` of
+/// those that are to store the key do. Decides when it is time. False, and nothing is done, while
+/// another thread has the advisor's lock.
+bool lrd_advisor_advance(lrd_advisor *advisor, lrd_probe *probe, uint32_t most);
 
 #pragma clang assume_nonnull end

@@ -32,19 +32,25 @@ typedef enum lrd_heard {
 } lrd_heard;
 
 typedef struct lrd_probe {
-  uint64_t mixed; // the mixed hash of the key
-  uint8_t heard;  // lrd_heard
-  uint8_t next;   // the shadow to ask next; LRD_EXPERTS when all were asked
-  uint8_t hits;   // HIT: how many lookups have found the key, at least 1
-  uint8_t absent; // the misses in the shadows asked
-  uint8_t demand; // lrd_demand
-  bool keeps;     // entries that age keep their hits
+  uint64_t mixed;         // the mixed hash of the key
+  lrd_shadow_set lacking; // the shadows that are still to store it
+  bool begun;             // all have been asked for the key
+  uint8_t heard;          // lrd_heard
+  uint8_t hits;           // HIT: how many lookups have found the key, at least 1
+  uint8_t absent;         // the lookups that missed in shadows
+  uint8_t demand;         // lrd_demand
+  bool keeps;             // entries that age keep their hits
   bool loads; // HIT: shadows that miss store the key. STORE: its ghost counts, see lrd_advisor.h
 } lrd_probe;
 
 /// True for a lookup that the cache itself missed.
 static inline bool lrd_probe_is_miss(const lrd_probe *probe) {
   return probe->heard == LRD_HEARD_MISS || probe->heard == LRD_HEARD_LOAD;
+}
+
+/// True when the shadows have nothing more to do with it.
+static inline bool lrd_probe_is_over(const lrd_probe *probe) {
+  return probe->begun && !probe->lacking;
 }
 
 /// A probe as the shadows see it: the table above.
@@ -89,18 +95,21 @@ static inline lrd_question lrd_probe_question(const lrd_probe *probe) {
   return question;
 }
 
-/// Asks one shadow. Returns the lookups that missed there.
-LRD_INLINE uint32_t lrd_question_ask(const lrd_question *question, lrd_shadow *shadow) {
+/// Tells the shadows what happened. Returns those that have not the key. If the question stores it,
+/// they are to be asked to, by lrd_question_store().
+LRD_INLINE lrd_shadow_set lrd_question_ask(const lrd_question *question, lrd_shadows *shadows) {
   if (LRD_UNLIKELY(question->removes)) {
-    lrd_shadow_remove(shadow, question->mixed);
+    lrd_shadows_remove(shadows, question->mixed);
     return 0;
   }
-  if (lrd_shadow_use(shadow, question->mixed, question->hits)) return 0;
-  if (question->stores) {
-    lrd_demand demand = (lrd_demand)question->demand;
-    lrd_shadow_add(shadow, question->mixed, question->proves, demand, question->keeps);
-  }
-  return question->misses;
+  return LRD_SHADOWS_ALL & ~lrd_shadows_use(shadows, question->mixed, question->hits);
+}
+
+/// Stores the key in these shadows, which have it not.
+LRD_INLINE void lrd_question_store(const lrd_question *question, lrd_shadows *shadows,
+                                   lrd_shadow_set set) {
+  lrd_shadows_add(shadows, set, question->mixed, question->proves, (lrd_demand)question->demand,
+                  question->keeps);
 }
 
 #pragma clang assume_nonnull end

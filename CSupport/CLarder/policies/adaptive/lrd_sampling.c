@@ -15,41 +15,41 @@ enum { polls_most = 4 };
 /// The most insertions of a period.
 enum { period_most = 17 };
 
-/// The most shadows asked in one upkeep. If all that are due in a period were asked at once, one
-/// request in a thousand would wait for five.
-enum { asked_at_once = 2 };
+/// The most shadows that store a key in one upkeep of a large cache. If all that are due in a
+/// period did so at once, one request in a thousand would wait for five.
+enum { stores_at_once = 2 };
 
 static lrd_probe *probe_at(lrd_adaptive *state, uint32_t index) {
   return &state->probes[(state->first_probe + index) % LRD_PROBES];
 }
 
-/// Takes the oldest probe through up to `most` shadows. Returns how many that were: none while the
-/// advisor is busy, and all that were left where there are no shadows.
-static uint32_t advance(lrd_order *order, uint32_t most) {
+/// Takes the oldest probe through up to `most` shadows. False when the advisor is busy.
+static bool advance(lrd_order *order, uint32_t most) {
   lrd_adaptive *state = order->state;
   lrd_probe *oldest = probe_at(state, 0);
-  uint32_t before = oldest->next;
-  lrd_advisor_advance(order->shared, oldest, most);
-  uint32_t asked = oldest->next - before;
-  if (oldest->next == LRD_EXPERTS) {
-    state->first_probe++;
-    state->probe_count--;
-  }
-  return asked;
+  if (!lrd_advisor_advance(order->shared, oldest, most)) return false;
+  if (!lrd_probe_is_over(oldest)) return true;
+  state->first_probe++;
+  state->probe_count--;
+  return true;
+}
+
+/// The latest probe, if that is a miss which a store may follow.
+static lrd_probe *latest_miss(lrd_adaptive *state) {
+  if (!state->probe_count) return NULL;
+  lrd_probe *latest = probe_at(state, state->probe_count - 1);
+  return latest->heard == LRD_HEARD_MISS && !latest->begun ? latest : NULL;
 }
 
 void lrd_sampling_tell(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) {
   lrd_adaptive *state = order->state;
-  if (heard == LRD_HEARD_STORE && state->probe_count) {
-    lrd_probe *latest = probe_at(state, state->probe_count - 1);
-    if (latest->mixed == mixed && latest->heard == LRD_HEARD_MISS && !latest->next) {
-      latest->heard = LRD_HEARD_LOAD;
-      return;
-    }
+  lrd_probe *miss = heard == LRD_HEARD_STORE ? latest_miss(state) : NULL;
+  if (miss && miss->mixed == mixed) {
+    miss->heard = LRD_HEARD_LOAD;
+    return;
   }
-  if (state->probe_count == LRD_PROBES) advance(order, LRD_EXPERTS);
-  // The advisor is busy: this one goes unheard.
-  if (state->probe_count == LRD_PROBES) return;
+  // If the advisor is busy, this one goes unheard.
+  if (state->probe_count == LRD_PROBES && !advance(order, LRD_EXPERTS)) return;
   *probe_at(state, state->probe_count++) =
       (lrd_probe){.mixed = mixed, .heard = (uint8_t)heard, .hits = (uint8_t)hits};
 }
@@ -115,8 +115,7 @@ static void begin_period(lrd_order *order, lrd_slots slots) {
   if (state->full_for) state->full_for--;
   uint32_t period = period_for(state);
   for (uint32_t left = threshold ? polls_for(state, period) : 0; left; left--) poll(order, slots);
-  uint32_t due = 1 + (state->probe_count + 1) / 2;
-  uint32_t upkeeps = (due + asked_at_once - 1) / asked_at_once;
+  uint32_t upkeeps = lrd_advisor_is_large(order->shared) ? 1 + state->probe_count / 4 : 1;
   state->upkeeps = (uint32_t)lrd_least(upkeeps, period / 2);
   state->pace = period / state->upkeeps;
 }
@@ -126,12 +125,11 @@ void lrd_sampling_upkeep(lrd_order *order, lrd_slots slots) {
   if (!state->upkeeps) begin_period(order, slots);
   state->upkeeps--;
   state->rest = state->pace - 1;
-  uint32_t left = asked_at_once;
-  while (left && state->probe_count) {
-    uint32_t asked = advance(order, left);
-    if (!asked) return;
-    // More than were wanted: there are no shadows, and it took no time.
-    if (asked <= left) left -= asked;
+  if (lrd_advisor_is_large(order->shared)) {
+    if (state->probe_count) advance(order, stores_at_once);
+  } else {
+    uint32_t kept = latest_miss(state) ? 1 : 0;
+    while (state->probe_count > kept && advance(order, LRD_EXPERTS)) continue;
   }
 }
 

@@ -3,19 +3,18 @@
 
 #include <string.h>
 
-struct lrd_shadow_node {
-  uint32_t key : 28;
-  uint32_t credit : 2;
-  uint32_t gone : 1;
-  uint16_t newer;
-  uint16_t chain;
-};
+/// A state; the two bits below are the credit.
+enum { known = 4, gone = 8 };
 
+/// No number of a key.
 static const uint16_t none = UINT16_MAX;
+_Static_assert(LRD_SHADOW_KEYS *LRD_SHADOW_MOST < UINT16_MAX, "16 bits are enough");
 
-static uint32_t directory_size(uint32_t capacity) {
+/// The places of a ring, and the chains of the directory: a power of two, and at least as many as a
+/// shadow has keys. (Shadows have most of their keys in common.)
+static uint32_t size_for(uint32_t capacity) {
   uint32_t size = 1;
-  while (size <= capacity / 2) size *= 2;
+  while (size < capacity) size *= 2;
   return size;
 }
 
@@ -25,192 +24,246 @@ static uint32_t ghost_buckets(const lrd_expert *expert, uint32_t capacity) {
   return lrd_ghosts_buckets(lrd_expert_ghosts(capacity, capacity, expert->life + 1u));
 }
 
-size_t lrd_shadow_bytes(const lrd_expert *expert, uint32_t capacity) {
-  uint32_t buckets = ghost_buckets(expert, capacity);
-  return lrd_round_up(capacity * sizeof(lrd_shadow_node) +
-                          directory_size(capacity) * sizeof(uint16_t) + lrd_ghosts_bytes(buckets),
-                      8);
-}
-
-void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capacity,
-                     void *memory) {
-  uint32_t size = directory_size(capacity);
-  uint32_t buckets = ghost_buckets(expert, capacity);
-  lrd_shadow_node *nodes = memory;
-  uint16_t *directory = (uint16_t *)(nodes + capacity);
-  memset(directory, 0xff, size * sizeof *directory);
-  lrd_shadow_queue empty = {.oldest = none, .newest = none};
-  *shadow = (lrd_shadow){
-      .expert = expert,
-      .nodes = nodes,
-      .directory = directory,
-      .directory_mask = size - 1,
-      .capacity = capacity,
-      .small_target = (uint32_t)lrd_expert_small(expert, capacity),
-      .old = empty,
-      .young = empty,
-      .main = empty,
-  };
-  lrd_ghosts_open(&shadow->ghosts, directory + size, buckets, lrd_expert_epoch(capacity));
-}
-
-static void push(lrd_shadow *shadow, lrd_shadow_queue *queue, uint16_t id) {
-  shadow->nodes[id].newer = none;
-  if (queue->count++) {
-    shadow->nodes[queue->newest].newer = id;
-  } else {
-    queue->oldest = id;
+size_t lrd_shadows_bytes(uint32_t capacity) {
+  size_t bytes = sizeof(lrd_shadows) + LRD_SHADOW_KEYS * capacity * sizeof(lrd_shadow_key);
+  bytes += (1 + 2 * LRD_EXPERTS) * size_for(capacity) * sizeof(uint16_t);
+  for (int i = 0; i < LRD_EXPERTS; i++) {
+    bytes += lrd_ghosts_bytes(ghost_buckets(&lrd_experts[i], capacity));
   }
-  queue->newest = id;
+  return bytes;
 }
 
-static uint16_t pop(lrd_shadow *shadow, lrd_shadow_queue *queue) {
-  uint16_t id = queue->oldest;
-  queue->oldest = shadow->nodes[id].newer;
+lrd_shadows *lrd_shadows_open(void *memory, uint32_t capacity) {
+  lrd_shadows *shadows = memory;
+  lrd_shadow_key *keys = (lrd_shadow_key *)(shadows + 1);
+  uint32_t size = size_for(capacity);
+  uint16_t *rest = (uint16_t *)(keys + LRD_SHADOW_KEYS * capacity);
+  *shadows = (lrd_shadows){
+      .keys = keys,
+      .directory = rest,
+      .mask = size - 1,
+      .capacity = capacity,
+      .free = none,
+  };
+  memset(rest, 0xff, size * sizeof *rest);
+  rest += size;
+  for (int i = 0; i < LRD_EXPERTS; i++) {
+    lrd_shadow *shadow = &shadows->shadow[i];
+    uint32_t buckets = ghost_buckets(&lrd_experts[i], capacity);
+    shadow->small.keys = rest;
+    shadow->main.keys = rest + size;
+    shadow->small_target = (uint32_t)lrd_expert_small(&lrd_experts[i], capacity);
+    rest += 2 * size;
+    lrd_ghosts_open(&shadow->ghosts, rest, buckets, lrd_expert_epoch(capacity));
+    rest += lrd_ghosts_bytes(buckets) / sizeof *rest;
+  }
+  return shadows;
+}
+
+/* Keys. */
+
+/// A key has 28 bits of the mixed hash. They identify it everywhere in the shadows: the ghosts use
+/// no other bits.
+static uint32_t hash_of(uint64_t mixed) {
+  return (uint32_t)(mixed >> 36);
+}
+
+static uint64_t mixed_of(uint32_t hash) {
+  return (uint64_t)hash << 36 | (uint64_t)(hash & LRD_GHOSTS_MARK_MASK) << LRD_GHOSTS_MARK_FROM;
+}
+
+static uint16_t *chain_of(const lrd_shadows *shadows, uint32_t hash) {
+  return &shadows->directory[hash & shadows->mask];
+}
+
+static uint16_t find(const lrd_shadows *shadows, uint32_t hash) {
+  uint16_t id = *chain_of(shadows, hash);
+  while (id != none && shadows->keys[id].hash != hash) id = shadows->keys[id].chain;
+  return id;
+}
+
+/// Enters a key that is in no shadow yet. `none` if all numbers are in use.
+static uint16_t make(lrd_shadows *shadows, uint32_t hash) {
+  uint16_t *head = chain_of(shadows, hash), id = shadows->free;
+  if (id != none) {
+    shadows->free = shadows->keys[id].chain;
+  } else if (shadows->used < LRD_SHADOW_KEYS * shadows->capacity) {
+    id = (uint16_t)shadows->used++;
+  } else {
+    return none;
+  }
+  shadows->keys[id] = (lrd_shadow_key){.hash = hash, .chain = *head};
+  *head = id;
+  return id;
+}
+
+/// Takes a key out of its chain.
+static void forget(lrd_shadows *shadows, uint16_t id) {
+  uint16_t *link = chain_of(shadows, shadows->keys[id].hash);
+  while (*link != id) link = &shadows->keys[*link].chain;
+  *link = shadows->keys[id].chain;
+}
+
+LRD_INLINE uint32_t state_of(const lrd_shadow_key *key, uint32_t number) {
+  return key->states >> 4 * number & 15;
+}
+
+LRD_INLINE void set_state(lrd_shadow_key *key, uint32_t number, uint32_t state) {
+  key->states = (key->states & ~(15u << 4 * number)) | state << 4 * number;
+}
+
+/// The shadows that hold a key.
+LRD_INLINE lrd_shadow_set holders(const lrd_shadow_key *key) {
+  return key->states / known & LRD_SHADOWS_ALL;
+}
+
+/// Takes a key out of a shadow that has it in no queue any more.
+LRD_INLINE void leave(lrd_shadows *shadows, uint32_t number, uint16_t id) {
+  lrd_shadow_key *key = &shadows->keys[id];
+  bool was_gone = state_of(key, number) & gone;
+  shadows->shadow[number].gone -= was_gone;
+  set_state(key, number, 0);
+  if (key->states) return;
+  if (!was_gone) forget(shadows, id);
+  key->chain = shadows->free;
+  shadows->free = id;
+}
+
+/* Queues. */
+
+LRD_INLINE void push(const lrd_shadows *shadows, lrd_shadow_queue *queue, uint16_t id) {
+  queue->keys[(queue->first + queue->count++) & shadows->mask] = id;
+}
+
+LRD_INLINE uint16_t oldest(const lrd_shadows *shadows, const lrd_shadow_queue *queue) {
+  return queue->keys[queue->first & shadows->mask];
+}
+
+LRD_INLINE uint16_t pop(const lrd_shadows *shadows, lrd_shadow_queue *queue) {
+  uint16_t id = oldest(shadows, queue);
+  queue->first++;
   queue->count--;
   return id;
 }
 
-static void push_young(lrd_shadow *shadow, uint16_t id) {
-  if (!shadow->young.count && shadow->old.count) shadow->nodes[shadow->old.newest].newer = id;
-  push(shadow, &shadow->young, id);
+/// Takes the oldest key out of the small queue.
+LRD_INLINE uint16_t pop_small(const lrd_shadows *shadows, lrd_shadow *shadow) {
+  if (shadow->old) shadow->old--;
+  return pop(shadows, &shadow->small);
 }
 
-/// Makes the oldest young node an old one.
-static void age(lrd_shadow *shadow, bool keeps) {
-  uint16_t id = pop(shadow, &shadow->young);
-  if (!keeps) shadow->nodes[id].credit = 0;
-  if (!shadow->old.count++) shadow->old.oldest = id;
-  shadow->old.newest = id;
+/// Makes the oldest young key an old one.
+static void age(lrd_shadows *shadows, uint32_t number, bool keeps) {
+  lrd_shadow *shadow = &shadows->shadow[number];
+  uint32_t place = (shadow->small.first + shadow->old++) & shadows->mask;
+  lrd_shadow_key *key = &shadows->keys[shadow->small.keys[place]];
+  if (!keeps) key->states &= ~((uint32_t)LRD_CREDIT_MOST << 4 * number);
 }
 
-/// A node keeps 28 bits of the mixed hash. They identify a key everywhere in a shadow: its ghosts
-/// use no other bits.
-static uint32_t key_of(uint64_t mixed) {
-  return (uint32_t)(mixed >> 36);
+static bool begins_gone(const lrd_shadows *shadows, uint32_t number,
+                        const lrd_shadow_queue *queue) {
+  return queue->count && state_of(&shadows->keys[oldest(shadows, queue)], number) & gone;
 }
 
-static uint64_t mixed_of(uint32_t key) {
-  return (uint64_t)key << 36 | (uint64_t)(key & LRD_GHOSTS_MARK_MASK) << LRD_GHOSTS_MARK_FROM;
-}
-
-static uint16_t *chain_of(const lrd_shadow *shadow, uint32_t key) {
-  return &shadow->directory[key & shadow->directory_mask];
-}
-
-static lrd_shadow_node *find(const lrd_shadow *shadow, uint32_t key) {
-  for (uint16_t id = *chain_of(shadow, key); id != none; id = shadow->nodes[id].chain) {
-    if (shadow->nodes[id].key == key) return &shadow->nodes[id];
+/// Takes a removed key out of its queue if it is the oldest there. False when none is.
+static LRD_COLD bool drop_gone(lrd_shadows *shadows, uint32_t number) {
+  lrd_shadow *shadow = &shadows->shadow[number];
+  if (begins_gone(shadows, number, &shadow->main)) {
+    leave(shadows, number, pop(shadows, &shadow->main));
+  } else if (begins_gone(shadows, number, &shadow->small)) {
+    leave(shadows, number, pop_small(shadows, shadow));
+  } else {
+    return false;
   }
-  return NULL;
+  return true;
 }
 
-/// Takes a node out of its chain.
-static void forget(lrd_shadow *shadow, uint16_t id) {
-  uint16_t *link = chain_of(shadow, shadow->nodes[id].key);
-  while (*link != id) link = &shadow->nodes[*link].chain;
-  *link = shadow->nodes[id].chain;
-}
-
-/// Takes the oldest node of a queue out if its key was removed; returns it, or `none`.
-static uint16_t take_gone(lrd_shadow *shadow, lrd_shadow_queue *queue) {
-  if (!queue->count || !shadow->nodes[queue->oldest].gone) return none;
-  uint16_t id = pop(shadow, queue);
-  if (queue == &shadow->young && shadow->old.count) {
-    shadow->nodes[shadow->old.newest].newer = queue->oldest;
-  }
-  return id;
-}
-
-/// The same for any queue.
-static LRD_COLD uint16_t take_any_gone(lrd_shadow *shadow) {
-  uint16_t id = take_gone(shadow, &shadow->main);
-  if (id == none) id = take_gone(shadow, &shadow->old);
-  if (id == none) id = take_gone(shadow, &shadow->young);
-  return id;
-}
-
-/// Takes the key to evict out of its queue, by the rules of lrd_policy_adaptive.c. Returns
-/// its node.
-LRD_INLINE uint16_t take_victim(lrd_shadow *shadow) {
+/// Evicts a key, by the rules of lrd_policy_adaptive.c.
+LRD_INLINE void evict(lrd_shadows *shadows, uint32_t number) {
+  lrd_shadow *shadow = &shadows->shadow[number];
   for (int steps = LRD_EXPERT_STEPS;; steps--) {
-    uint32_t small = shadow->old.count + shadow->young.count;
+    uint32_t small = shadow->small.count;
     if (small && (small >= shadow->small_target || !shadow->main.count)) {
-      bool young = !shadow->old.count;
-      uint16_t id = pop(shadow, young ? &shadow->young : &shadow->old);
-      lrd_shadow_node *node = &shadow->nodes[id];
-      if (LRD_UNLIKELY(node->gone)) return id;
-      if (steps == 1 || !lrd_expert_promotes(young, node->credit)) {
-        lrd_ghosts_add(&shadow->ghosts, mixed_of(node->key), 1);
-        return id;
+      bool young = !shadow->old;
+      uint16_t id = pop_small(shadows, shadow);
+      lrd_shadow_key *key = &shadows->keys[id];
+      uint32_t state = state_of(key, number);
+      if (steps == 1 || !lrd_expert_promotes(young, state & LRD_CREDIT_MOST)) {
+        if (LRD_LIKELY(state & known)) lrd_ghosts_add(&shadow->ghosts, mixed_of(key->hash), 1);
+        leave(shadows, number, id);
+        return;
       }
-      node->credit = 0;
-      push(shadow, &shadow->main, id);
+      set_state(key, number, known);
+      push(shadows, &shadow->main, id);
     } else {
-      uint16_t id = pop(shadow, &shadow->main);
-      lrd_shadow_node *node = &shadow->nodes[id];
-      if (steps == 1 || !node->credit) return id;
-      node->credit = lrd_expert_round(shadow->expert, node->credit) & LRD_CREDIT_MOST;
-      push(shadow, &shadow->main, id);
+      uint16_t id = pop(shadows, &shadow->main);
+      lrd_shadow_key *key = &shadows->keys[id];
+      uint32_t credit = state_of(key, number) & LRD_CREDIT_MOST;
+      if (steps == 1 || !credit) {
+        leave(shadows, number, id);
+        return;
+      }
+      set_state(key, number, known | lrd_expert_round(&lrd_experts[number], credit));
+      push(shadows, &shadow->main, id);
     }
   }
 }
 
-/// Makes room; returns the node that is free. The room of removed keys goes first.
-LRD_INLINE uint16_t evict(lrd_shadow *shadow) {
-  uint16_t id = LRD_UNLIKELY(shadow->gone) ? take_any_gone(shadow) : none;
-  if (id == none) id = take_victim(shadow);
-  if (LRD_UNLIKELY(shadow->nodes[id].gone)) {
-    shadow->gone--;
-  } else {
-    forget(shadow, id);
-  }
-  return id;
+/* Requests. */
+
+lrd_shadow_set lrd_shadows_use(lrd_shadows *shadows, uint64_t mixed, uint32_t hits) {
+  uint16_t id = find(shadows, hash_of(mixed));
+  if (id == none) return 0;
+  lrd_shadow_key *key = &shadows->keys[id];
+  lrd_shadow_set all = holders(key);
+  uint32_t most = LRD_SHADOWS_ALL * LRD_CREDIT_MOST;
+  // No state carries into the next: each credit is at most 6. Those above 3 have bit 2.
+  uint32_t credit = (key->states & most) + all * lrd_credit(hits);
+  credit |= (credit / 4 & LRD_SHADOWS_ALL) * LRD_CREDIT_MOST;
+  key->states = all * known | (credit & most);
+  return all;
 }
 
-bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed, uint32_t hits) {
-  lrd_shadow_node *known = find(shadow, key_of(mixed));
-  if (!known) return false;
-  known->credit = lrd_credit(known->credit + hits) & LRD_CREDIT_MOST;
-  return true;
-}
-
-void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed) {
-  lrd_shadow_node *known = find(shadow, key_of(mixed));
-  if (!known) return;
-  forget(shadow, (uint16_t)(known - shadow->nodes));
-  known->gone = true;
-  known->credit = 0;
-  shadow->gone++;
+void lrd_shadows_remove(lrd_shadows *shadows, uint64_t mixed) {
+  uint16_t id = find(shadows, hash_of(mixed));
+  if (id == none) return;
+  forget(shadows, id);
+  lrd_shadow_key *key = &shadows->keys[id];
+  lrd_shadow_set all = holders(key);
+  key->states = all * gone;
+  for (int i = 0; i < LRD_EXPERTS; i++) shadows->shadow[i].gone += all >> 4 * i & 1;
 }
 
 /// True when the key that comes next is one of those that fill the main queue.
-static bool fills(const lrd_shadow *shadow, lrd_demand demand) {
-  return demand >= shadow->expert->fills &&
-         shadow->old.count + shadow->young.count >= shadow->small_target;
+static bool fills(const lrd_shadow *shadow, const lrd_expert *expert, lrd_demand demand) {
+  return demand >= expert->fills && shadow->small.count >= shadow->small_target;
 }
 
-void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand demand,
-                    bool keeps) {
-  const lrd_expert *expert = shadow->expert;
-  uint32_t key = key_of(mixed);
-  uint16_t id, *head = chain_of(shadow, key);
-  bool for_main = expert->clock;
-  if (LRD_LIKELY(shadow->used == shadow->capacity)) {
-    id = evict(shadow);
-  } else {
-    for_main |= fills(shadow, demand);
-    id = (uint16_t)shadow->used++;
+void lrd_shadows_add(lrd_shadows *shadows, lrd_shadow_set set, uint64_t mixed, bool missed,
+                     lrd_demand demand, bool keeps) {
+  uint32_t hash = hash_of(mixed);
+  uint16_t id = find(shadows, hash);
+  if (id == none) id = make(shadows, hash);
+  for (; set; set &= set - 1) {
+    uint32_t number = lrd_shadow_first(set);
+    lrd_shadow *shadow = &shadows->shadow[number];
+    const lrd_expert *expert = &lrd_experts[number];
+    bool for_main = expert->clock;
+    uint32_t count = shadow->small.count + shadow->main.count;
+    if (LRD_LIKELY(count == shadows->capacity || (id == none && count))) {
+      if (LRD_LIKELY(!shadow->gone) || !drop_gone(shadows, number)) evict(shadows, number);
+    } else {
+      for_main |= fills(shadow, expert, demand);
+    }
+    bool proven = lrd_ghosts_recall(&shadow->ghosts, mixed_of(hash), expert->life);
+    for_main |= proven && missed;
+    // Has the eviction freed a number?
+    if (LRD_UNLIKELY(id == none) && (id = make(shadows, hash)) == none) continue;
+    set_state(&shadows->keys[id], number, known);
+    push(shadows, for_main ? &shadow->main : &shadow->small, id);
+    uint32_t most = shadow->small_target / 2;
+    for (int i = 0; i < LRD_AGEING_MOST && shadow->small.count - shadow->old > most; i++) {
+      age(shadows, number, keeps);
+    }
   }
-  bool proven = lrd_ghosts_recall(&shadow->ghosts, mixed_of(key), expert->life);
-  for_main |= proven && missed;
-  shadow->nodes[id] = (lrd_shadow_node){.key = key & 0xfffffff, .chain = *head};
-  *head = id;
-  if (for_main) {
-    push(shadow, &shadow->main, id);
-  } else {
-    push_young(shadow, id);
-  }
-  uint32_t most = shadow->small_target / 2;
-  for (int i = 0; i < LRD_AGEING_MOST && shadow->young.count > most; i++) age(shadow, keeps);
 }

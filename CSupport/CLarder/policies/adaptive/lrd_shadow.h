@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_shadow.h — a shadow: a small cache of keys without values that always follows one expert.
+/* lrd_shadow.h — the shadows: for each expert a small cache of keys without values that always
+ * follows it.
  *
  * A shadow gets a sample of the requests, and has the same part of the real cache's capacity. It
  * misses the part of its requests that the real cache would miss under this expert (Waldspurger,
  * Saemundsson, Ahmad, Park, "Cache Modeling and Optimization using Miniature Simulations", USENIX
  * ATC 2017).
  *
- *   node       [ key:28 credit:2 gone:1 | newer:16 | chain:16 ]     8 bytes
- *   queues     oldest ─newer─▶ … ─newer─▶ newest             nodes leave at the old end only
- *              old ─newer─▶ young                            and age without being moved
- *   directory  heads of chains of nodes by key
+ *   directory  heads of chains of keys, for all shadows together
+ *   key        [ states: 7 × 4 | hash: 28 | chain: 16 ]     12 bytes; keys are numbered
+ *   state      [ gone:1 | known:1 | credit:2 ]              in one shadow; 0: not there
+ *   queues     rings of the numbers of keys: small (the first `old` of it are the older half), main
  *
- * A removed key leaves the directory at once. Links lead one way only, so its node stays in its
- * queue until it is the oldest there. Until then the shadow holds one key less. An eviction drops
- * such a node if a queue's oldest is one, and evicts a key only if none is.
+ * All shadows get the same requests, so most keys are in most of them. One look into the directory
+ * answers for all, and one addition notes a hit in all.
+ *
+ * A removed key leaves the directory at once, but its number stays in the queues until it is the
+ * oldest there. Until then a shadow holds one key less. An eviction drops such a key if a queue's
+ * oldest is one, and evicts another only if none is. A key that has left all queues is free: its
+ * number is used again.
  *
  * Guard: the advisor's lock. */
 #pragma once
@@ -23,49 +28,73 @@
 
 #pragma clang assume_nonnull begin
 
-/// The most keys of a shadow. Links have 16 bits, and more keys would not improve the estimates.
-enum { LRD_SHADOW_MOST = 1 << 15 };
+/// The most keys of a shadow. Numbers have 16 bits, and more keys would not improve the estimates.
+enum { LRD_SHADOW_MOST = 1 << 13 };
 
-typedef struct lrd_shadow_node lrd_shadow_node;
+/// The different keys for which there is room, in capacities of a shadow. Random phases, each of
+/// which favours other experts, need up to 3.1. Where that is not enough, shadows hold fewer keys.
+enum { LRD_SHADOW_KEYS = 4 };
+
+/// A set of shadows: bit 4 i is that of expert i, as in the states of a key.
+typedef uint32_t lrd_shadow_set;
+#define LRD_SHADOWS_ALL UINT32_C(0x1111111)
+
+typedef struct lrd_shadow_key {
+  uint32_t states; // the lowest four bits are those of expert 0
+  uint32_t hash;
+  uint16_t chain; // the next key of its chain, or the next free one
+} lrd_shadow_key;
 
 typedef struct lrd_shadow_queue {
-  uint16_t oldest;
-  uint16_t newest;
+  uint16_t *keys;
+  uint32_t first; // the place of the oldest, beyond the ring's size in the next round
   uint32_t count;
 } lrd_shadow_queue;
 
 typedef struct lrd_shadow {
-  const lrd_expert *expert;
-  lrd_shadow_node *nodes;
-  uint16_t *directory;
-  uint32_t directory_mask;
-  uint32_t capacity;
-  uint32_t used;         // nodes that have ever held a key
-  uint32_t small_target; // the target of `old` and `young` together
-  uint32_t gone;         // nodes of removed keys
-  lrd_shadow_queue old;  // its newest node leads on to the oldest of `young`
-  lrd_shadow_queue young;
+  lrd_shadow_queue small;
   lrd_shadow_queue main;
+  uint32_t old;          // of the small queue: those in the older half
+  uint32_t small_target; // of the small queue
+  uint32_t gone;         // removed keys that are still in a queue
   lrd_ghosts ghosts;
 } lrd_shadow;
 
-/// The memory that a shadow of this capacity needs.
-size_t lrd_shadow_bytes(const lrd_expert *expert, uint32_t capacity);
+typedef struct lrd_shadows {
+  lrd_shadow_key *keys;
+  uint16_t *directory;
+  uint32_t mask;     // the size of the directory, and of each ring, less one
+  uint32_t capacity; // of each
+  uint32_t used;     // keys that have ever been in use
+  uint16_t free;     // the first free one of these
+  lrd_shadow shadow[LRD_EXPERTS];
+} lrd_shadows;
 
-/// Makes an empty shadow in cleared memory of lrd_shadow_bytes(), aligned to 8. `capacity` is at
-/// least 1.
-void lrd_shadow_open(lrd_shadow *shadow, const lrd_expert *expert, uint32_t capacity, void *memory);
+/// The memory that shadows of this capacity need.
+size_t lrd_shadows_bytes(uint32_t capacity);
 
-/// Looks a key up so many times; 0 changes nothing. True when it is there: then it has so many hits
-/// more.
-bool lrd_shadow_use(lrd_shadow *shadow, uint64_t mixed, uint32_t hits);
+/// The number of the first expert in a set, which is not empty.
+static inline uint32_t lrd_shadow_first(lrd_shadow_set set) {
+  return (uint32_t)__builtin_ctz(set) / 4;
+}
 
-/// Stores a key that is absent. Evicts another if the shadow is full. `missed`: a lookup has missed
-/// it, so a ghost counts. `demand`: decides whether the expert fills. `keeps`: keys that age keep
-/// their hits. See lrd_expert.h.
-void lrd_shadow_add(lrd_shadow *shadow, uint64_t mixed, bool missed, lrd_demand demand, bool keeps);
+/// Makes empty shadows in cleared memory of lrd_shadows_bytes(), aligned as lrd_shadows. `capacity`
+/// is 1 to LRD_SHADOW_MOST.
+lrd_shadows *lrd_shadows_open(void *memory, uint32_t capacity);
 
-/// Removes a key, if it is there.
-void lrd_shadow_remove(lrd_shadow *shadow, uint64_t mixed);
+/// Looks a key up so many times in each shadow; 0 changes nothing. Returns those that hold it: there
+/// it has so many hits more.
+lrd_shadow_set lrd_shadows_use(lrd_shadows *shadows, uint64_t mixed, uint32_t hits);
+
+/// Stores a key in these shadows, at least one, none of which holds it. One that is full evicts
+/// another key, and so does any while no number is free. If none is free even then, it does not
+/// store this one.
+/// `missed`: a lookup has missed it, so a ghost counts. `demand`: decides whether the experts fill.
+/// `keeps`: keys that age keep their hits. See lrd_expert.h.
+void lrd_shadows_add(lrd_shadows *shadows, lrd_shadow_set set, uint64_t mixed, bool missed,
+                     lrd_demand demand, bool keeps);
+
+/// Removes a key wherever it is.
+void lrd_shadows_remove(lrd_shadows *shadows, uint64_t mixed);
 
 #pragma clang assume_nonnull end
