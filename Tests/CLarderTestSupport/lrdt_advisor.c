@@ -33,8 +33,9 @@ static void decide_once(lrd_advisor *advisor, bool loads) {
   advisor->heard.loads = loads ? 64 : 0;
   advisor->events = LRD_EXPERTS * advisor->capacity;
   lrd_lock_release(&advisor->lock);
-  lrd_probe probe = {.heard = LRD_HEARD_STORE, .begun = true};
-  lrd_advisor_advance(advisor, &probe, 1);
+  // A removal is no event.
+  lrd_probe probe = {.heard = LRD_HEARD_REMOVAL};
+  lrd_advisor_learn(advisor, &probe);
 }
 
 uint32_t lrdt_decide(uint64_t entries, uint32_t current, const double *misses, bool loads,
@@ -75,8 +76,8 @@ double lrdt_miss_of_held(uint32_t current, uint32_t number) {
   atomic_store_explicit(&advisor->current, current, memory_order_relaxed);
   lrd_probe store = {.mixed = lrd_hash_mix(1 << 16), .heard = LRD_HEARD_STORE};
   lrd_probe miss = {.mixed = store.mixed, .heard = LRD_HEARD_MISS};
-  lrd_advisor_advance(advisor, &store, LRD_EXPERTS);
-  lrd_advisor_advance(advisor, &miss, LRD_EXPERTS);
+  lrd_advisor_learn(advisor, &store);
+  lrd_advisor_learn(advisor, &miss);
   double misses = advisor->misses[number];
   lrd_advisor_destroy(advisor);
   return misses;
@@ -88,7 +89,7 @@ lrd_demand lrdt_hears_demand(uint64_t entries, const lrd_heard *events, size_t c
   lrd_advisor_adjust(advisor);
   for (size_t i = 0; i < count; i++) {
     lrd_probe probe = {.mixed = lrd_hash_mix(1 << 16), .heard = (uint8_t)events[i], .hits = 1};
-    lrd_advisor_advance(advisor, &probe, LRD_EXPERTS);
+    lrd_advisor_learn(advisor, &probe);
   }
   lrd_demand demand = lrd_advisor_hears_demand(advisor);
   lrd_advisor_destroy(advisor);

@@ -162,41 +162,19 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
   hear(advisor, demand, probe->keeps);
 }
 
-/// Asks the shadows for the key, and counts the misses of each.
-static void ask_locked(lrd_advisor *advisor, lrd_probe *probe, const lrd_question *question)
-    LRD_REQUIRES(advisor->lock) {
-  lrd_shadow_set lacking = lrd_question_ask(question, advisor->shadows);
-  if (lrd_probe_is_miss(probe)) {
-    uint32_t current = lrd_advisor_current(advisor);
-    if (!(lacking >> 4 * current & 1)) advisor->misses[current] += excess;
-  }
-  for (lrd_shadow_set left = question->misses ? lacking : 0; left; left &= left - 1) {
-    advisor->misses[lrd_shadow_first(left)] += question->misses;
-    probe->absent += question->misses;
-  }
-  probe->lacking = question->stores ? lacking : 0;
-}
-
-/// The lowest members of a set, so many at most.
-static lrd_shadow_set lowest(lrd_shadow_set set, uint32_t most) {
-  lrd_shadow_set rest = set;
-  if (most >= LRD_EXPERTS) return set;
-  for (; most && rest; most--) rest &= rest - 1;
-  return set ^ rest;
-}
-
-static void advance_locked(lrd_advisor *advisor, lrd_probe *probe, uint32_t most)
-    LRD_REQUIRES(advisor->lock) {
-  bool begins = !probe->begun;
-  probe->begun = true;
-  if (begins) begin_locked(advisor, probe);
+/// Asks the shadows, counts the misses of each, and decides when there were enough.
+static void learn_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(advisor->lock) {
+  begin_locked(advisor, probe);
   lrd_question question = lrd_probe_question(probe);
-  if (begins) ask_locked(advisor, probe, &question);
-  lrd_shadow_set next = lowest(probe->lacking, most);
-  if (next) lrd_question_store(&question, advisor->shadows, next);
-  if ((probe->lacking ^= next)) return;
+  lrd_shadow_set lacking = lrd_question_ask(&question, advisor->shadows);
+  uint32_t current = lrd_advisor_current(advisor), absent = 0;
   bool is_miss = lrd_probe_is_miss(probe);
-  advisor->events += probe->absent || !is_miss ? probe->absent : LRD_EXPERTS;
+  if (is_miss && !(lacking >> 4 * current & 1)) advisor->misses[current] += excess;
+  for (lrd_shadow_set left = question.misses ? lacking : 0; left; left &= left - 1) {
+    advisor->misses[lrd_shadow_first(left)] += question.misses;
+    absent += question.misses;
+  }
+  advisor->events += absent || !is_miss ? absent : LRD_EXPERTS;
   if (advisor->events < decision_period * LRD_EXPERTS * reference_capacity(advisor)) return;
   advisor->events = 0;
   decide_locked(advisor);
@@ -212,14 +190,9 @@ static void release(lrd_advisor *advisor) LRD_RELEASE(advisor->lock) LRD_UNCHECK
   if (!advisor->alone) lrd_lock_release(&advisor->lock);
 }
 
-bool lrd_advisor_advance(lrd_advisor *advisor, lrd_probe *probe, uint32_t most) {
+bool lrd_advisor_learn(lrd_advisor *advisor, lrd_probe *probe) {
   if (!try_lock(advisor)) return false;
-  if (advisor->shadows) {
-    advance_locked(advisor, probe, most);
-  } else {
-    probe->begun = true;
-    probe->lacking = 0;
-  }
+  if (advisor->shadows) learn_locked(advisor, probe);
   release(advisor);
   return true;
 }

@@ -53,14 +53,16 @@
  * A NEW START. removeAll(), and a change of the limits that halves or doubles the capacity or more,
  * begin anew with the first expert: what was learned was learned of another cache.
  *
- * A FEW AT A TIME. A key that all seven shadows store touches much memory. Where that is outside
- * the processor's cache, one insertion in fifty would pay for it. Each shard therefore keeps a few
- * probes waiting, and in a large cache each upkeep (lrd_sampling.h) lets two shadows store a key.
- * Whether they have it is asked at once, in all. The more probes wait, the more upkeeps a period
- * has. When too many wait, the oldest goes through the rest at once. In a small cache nothing waits
- * for longer than to the next upkeep: the sooner the advisor hears, the better it chooses.
+ * WHEN IT HEARS. The sooner the advisor hears, the better it chooses. But a key that all seven
+ * shadows store touches much memory. Where that is outside the processor's cache, one request that
+ * tells of several keys would wait long. Each shard therefore keeps a few probes waiting, and in a
+ * large cache each upkeep (lrd_sampling.h) takes one through the shadows. The more probes wait, the
+ * more upkeeps a period has. When too many wait, the oldest does not wait for an upkeep. In a small
+ * cache an upkeep leaves none waiting. (If each upkeep of a large cache lets two shadows store the
+ * key, and the next upkeep two others, then one request in a thousand waits a fifth less, and the
+ * policy saves 0.03 less over the traces of lrd_advisor.c.)
  *
- * THREADS. Shards call lrd_advisor_advance() under their own lock. It only tries `lock`. While
+ * THREADS. Shards call lrd_advisor_learn() under their own lock. It only tries `lock`. While
  * another shard has it, the probes wait. One that finds no room then is dropped as a whole, so all
  * shadows see the same. `lock` is held for at most seven stores in shadows, of at most
  * LRD_EXPERT_STEPS steps each. lrd_advisor_adjust() runs without any lock. It allocates and frees
@@ -189,9 +191,8 @@ static inline uint32_t lrd_advisor_threshold(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->threshold);
 }
 
-/// Asks all shadows for the key of a probe that is not over, or goes on with it: up to `most` of
-/// those that are to store the key do. Decides when it is time. False, and nothing is done, while
-/// another thread has the advisor's lock.
-bool lrd_advisor_advance(lrd_advisor *advisor, lrd_probe *probe, uint32_t most);
+/// Takes a probe through all shadows, if there are any, and decides when it is time. False, and
+/// nothing is done, while another thread has the advisor's lock.
+bool lrd_advisor_learn(lrd_advisor *advisor, lrd_probe *probe);
 
 #pragma clang assume_nonnull end

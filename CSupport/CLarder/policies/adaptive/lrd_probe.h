@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_probe.h — a probe: what happened to one sampled key, on its way through the shadows.
+/* lrd_probe.h — a probe: what happened to one sampled key, for the shadows to hear of.
  *
  *   in the cache                          in a shadow that has the key      that has it not
  *   HIT       looked up, found            one hit more                      miss; stored or not,
@@ -32,25 +32,17 @@ typedef enum lrd_heard {
 } lrd_heard;
 
 typedef struct lrd_probe {
-  uint64_t mixed;         // the mixed hash of the key
-  lrd_shadow_set lacking; // the shadows that are still to store it
-  bool begun;             // all have been asked for the key
-  uint8_t heard;          // lrd_heard
-  uint8_t hits;           // HIT: how many lookups have found the key, at least 1
-  uint8_t absent;         // the lookups that missed in shadows
-  uint8_t demand;         // lrd_demand
-  bool keeps;             // entries that age keep their hits
+  uint64_t mixed; // the mixed hash of the key
+  uint8_t heard;  // lrd_heard
+  uint8_t hits;   // HIT: how many lookups have found the key, at least 1
+  uint8_t demand; // lrd_demand
+  bool keeps;     // entries that age keep their hits
   bool loads; // HIT: shadows that miss store the key. STORE: its ghost counts, see lrd_advisor.h
 } lrd_probe;
 
 /// True for a lookup that the cache itself missed.
 static inline bool lrd_probe_is_miss(const lrd_probe *probe) {
   return probe->heard == LRD_HEARD_MISS || probe->heard == LRD_HEARD_LOAD;
-}
-
-/// True when the shadows have nothing more to do with it.
-static inline bool lrd_probe_is_over(const lrd_probe *probe) {
-  return probe->begun && !probe->lacking;
 }
 
 /// A probe as the shadows see it: the table above.
@@ -95,21 +87,19 @@ static inline lrd_question lrd_probe_question(const lrd_probe *probe) {
   return question;
 }
 
-/// Tells the shadows what happened. Returns those that have not the key. If the question stores it,
-/// they are to be asked to, by lrd_question_store().
+/// Tells the shadows what happened. Returns those that had not the key.
 LRD_INLINE lrd_shadow_set lrd_question_ask(const lrd_question *question, lrd_shadows *shadows) {
+  uint64_t mixed = question->mixed;
   if (LRD_UNLIKELY(question->removes)) {
-    lrd_shadows_remove(shadows, question->mixed);
+    lrd_shadows_remove(shadows, mixed);
     return 0;
   }
-  return LRD_SHADOWS_ALL & ~lrd_shadows_use(shadows, question->mixed, question->hits);
-}
-
-/// Stores the key in these shadows, which have it not.
-LRD_INLINE void lrd_question_store(const lrd_question *question, lrd_shadows *shadows,
-                                   lrd_shadow_set set) {
-  lrd_shadows_add(shadows, set, question->mixed, question->proves, (lrd_demand)question->demand,
-                  question->keeps);
+  lrd_shadow_set lacking = LRD_SHADOWS_ALL & ~lrd_shadows_use(shadows, mixed, question->hits);
+  if (lacking && question->stores) {
+    lrd_demand demand = (lrd_demand)question->demand;
+    lrd_shadows_add(shadows, lacking, mixed, question->proves, demand, question->keeps);
+  }
+  return lacking;
 }
 
 #pragma clang assume_nonnull end

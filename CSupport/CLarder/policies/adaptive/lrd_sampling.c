@@ -15,20 +15,14 @@ enum { polls_most = 4 };
 /// The most insertions of a period.
 enum { period_most = 17 };
 
-/// The most shadows that store a key in one upkeep of a large cache. If all that are due in a
-/// period did so at once, one request in a thousand would wait for five.
-enum { stores_at_once = 2 };
-
 static lrd_probe *probe_at(lrd_adaptive *state, uint32_t index) {
   return &state->probes[(state->first_probe + index) % LRD_PROBES];
 }
 
-/// Takes the oldest probe through up to `most` shadows. False when the advisor is busy.
-static bool advance(lrd_order *order, uint32_t most) {
+/// Takes the oldest probe through the shadows. False when the advisor is busy.
+static bool advance(lrd_order *order) {
   lrd_adaptive *state = order->state;
-  lrd_probe *oldest = probe_at(state, 0);
-  if (!lrd_advisor_advance(order->shared, oldest, most)) return false;
-  if (!lrd_probe_is_over(oldest)) return true;
+  if (!lrd_advisor_learn(order->shared, probe_at(state, 0))) return false;
   state->first_probe++;
   state->probe_count--;
   return true;
@@ -38,7 +32,7 @@ static bool advance(lrd_order *order, uint32_t most) {
 static lrd_probe *latest_miss(lrd_adaptive *state) {
   if (!state->probe_count) return NULL;
   lrd_probe *latest = probe_at(state, state->probe_count - 1);
-  return latest->heard == LRD_HEARD_MISS && !latest->begun ? latest : NULL;
+  return latest->heard == LRD_HEARD_MISS ? latest : NULL;
 }
 
 void lrd_sampling_tell(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32_t hits) {
@@ -49,7 +43,7 @@ void lrd_sampling_tell(lrd_order *order, uint64_t mixed, lrd_heard heard, uint32
     return;
   }
   // If the advisor is busy, this one goes unheard.
-  if (state->probe_count == LRD_PROBES && !advance(order, LRD_EXPERTS)) return;
+  if (state->probe_count == LRD_PROBES && !advance(order)) return;
   *probe_at(state, state->probe_count++) =
       (lrd_probe){.mixed = mixed, .heard = (uint8_t)heard, .hits = (uint8_t)hits};
 }
@@ -101,7 +95,7 @@ static uint32_t polls_for(const lrd_adaptive *state, uint32_t period) {
   return (uint32_t)lrd_least(due / (state->capacity + 1), polls_most);
 }
 
-/// Does what is due once in a period, and spreads the shadows to ask over its insertions.
+/// Does what is due once in a period, and spreads its upkeeps over its insertions.
 static void begin_period(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
   lrd_adaptive_follow(order);
@@ -126,10 +120,10 @@ void lrd_sampling_upkeep(lrd_order *order, lrd_slots slots) {
   state->upkeeps--;
   state->rest = state->pace - 1;
   if (lrd_advisor_is_large(order->shared)) {
-    if (state->probe_count) advance(order, stores_at_once);
+    if (state->probe_count) advance(order);
   } else {
     uint32_t kept = latest_miss(state) ? 1 : 0;
-    while (state->probe_count > kept && advance(order, LRD_EXPERTS)) continue;
+    while (state->probe_count > kept && advance(order)) continue;
   }
 }
 
