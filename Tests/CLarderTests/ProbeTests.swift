@@ -175,7 +175,9 @@ struct ProbeTests {
     for (entries, keys) in sizes { #expect(lrd_advisor_shadow(entries) == keys) }
   }
 
-  @Test("Shadows share their keys, and each decides as if it were alone", arguments: [1, 7, 60])
+  @Test(
+    "Shadows share their keys, and each decides as if it were alone",
+    arguments: [1, 7, 60, 100, 300])
   func independence(capacity: UInt32) {
     let numbers = Array(0..<UInt32(LRD_EXPERTS))
     let together = Shadows(numbers, capacity: capacity)
@@ -206,6 +208,21 @@ struct ProbeTests {
       lrd_shadows_add(together.all, lacking, mixed, missed, LRD_DEMAND_SOME, keeps)
       for shadow in alone where shadow.asked & lacking != 0 {
         shadow.add(mixed, missed: missed, demand: LRD_DEMAND_SOME, keeps: keeps)
+      }
+    }
+  }
+
+  @Test("A removed key is the first to go, also in the middle of a queue that keeps its order")
+  func removedYoungKey() {
+    Self.withShadow(UInt32(LRD_EXPERT_AGE), 100) { shadow in
+      for key in 0..<100 { Self.add(shadow, key) }
+      // The older half are keys 0 to 49.
+      lrd_shadows_remove(shadow.all, Self.mixed(50))
+      Self.add(shadow, 100)
+      #expect((0..<50).allSatisfy { Self.holds(shadow, $0) })
+      for key in 101..<150 {
+        Self.add(shadow, key)
+        #expect(!Self.holds(shadow, key - 101) && Self.holds(shadow, key - 100))
       }
     }
   }

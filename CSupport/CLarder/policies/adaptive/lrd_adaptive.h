@@ -49,7 +49,7 @@ typedef struct lrd_adaptive {
   // These follow the sampled keys.
   uint32_t probe_count;
   uint32_t first_probe;         // the oldest
-  lrd_probe probes[LRD_PROBES]; // what the shadows have not all heard of yet: a ring
+  lrd_probe probes[LRD_PROBES]; // what the shadows have not heard of yet: a ring
   uint32_t upkeeps;             // left in this period; one to three to begin with
   uint32_t pace;                // insertions from one upkeep to the next
   lrd_samples samples;

@@ -5,10 +5,10 @@
  *   shards ──probes──▶ shadow 0 … shadow 6 ──misses──▶ current expert ──▶ shards
  *
  * Every expert runs in a shadow (lrd_shadow.h). All shadows get the same sample of the keys: those
- * whose hash has upper 32 bits below `threshold`. A probe is what happened to such a key, on its
- * way through the shadows (lrd_probe.h): a hit, a miss, a store, a removal. Hits are found by
- * insertions (lrd_samples.h), misses are noted in the thread's lane (lrd_lane.h). A hit never calls
- * the advisor. A miss does so only where a shard's probes are full.
+ * whose hash has upper 32 bits below `threshold`. A probe is what happened to such a key
+ * (lrd_probe.h): a hit, a miss, a store, a removal. Hits are found by insertions (lrd_samples.h),
+ * misses are noted in the thread's lane (lrd_lane.h). A hit never calls the advisor. A miss does so
+ * only where a shard's probes are full.
  *
  * THE DECISION. The advisor counts the misses of each shadow. After every 33rd of a capacity of
  * misses in the average shadow it turns to the expert that saves most against the current one,
@@ -45,30 +45,31 @@
  *
  * SIZE. Shadows have 1/64 of the capacity up to 1,024 keys, and 1/128 beyond. They have at least
  * 256 keys, or all keys of a smaller cache, and at most 8,192. Twice as many keys save no misses on
- * the traces. All seven together take 93 to 125 bytes for each key of one. That is 1.5 to 2 bytes
- * for each entry of a medium cache, 0.7 to 1 for each entry of a large cache, and 25 KB for a small
- * cache as a whole. They are made when the cache is no longer idle (LRD_IDLE_PART). A cache that stays idle
- * or has no limit never gets any.
+ * the traces. From 256 keys on, all seven together take 93 to 125 bytes for each key of one. That
+ * is 1.5 to 2 bytes for each entry of a medium cache, 0.7 to 1 for each of a large cache, and 25 KB
+ * for a small cache as a whole. They are made when the cache is no longer idle (LRD_IDLE_PART). A
+ * cache that stays idle or has no limit never gets any.
  *
  * A NEW START. removeAll(), and a change of the limits that halves or doubles the capacity or more,
  * begin anew with the first expert: what was learned was learned of another cache.
  *
  * WHEN IT HEARS. The sooner the advisor hears, the better it chooses. But a key that all seven
- * shadows store touches much memory. Where that is outside the processor's cache, one request that
- * tells of several keys would wait long. Each shard therefore keeps a few probes waiting, and in a
+ * shadows store touches much memory. Where that is outside the processor's cache, an insertion that
+ * tells of several keys would take long. Each shard therefore keeps a few probes waiting, and in a
  * large cache each upkeep (lrd_sampling.h) takes one through the shadows. The more probes wait, the
- * more upkeeps a period has. When too many wait, the oldest does not wait for an upkeep. In a small
- * cache an upkeep leaves none waiting. (If each upkeep of a large cache lets two shadows store the
- * key, and the next upkeep two others, then one request in a thousand waits a fifth less, and the
- * policy saves 0.03 less over the traces of lrd_advisor.c.)
+ * more upkeeps a period has. When too many wait, the oldest does not wait for an upkeep. In other
+ * caches an upkeep takes all. (If two shadows at a time stored a key, one in each upkeep,
+ * one request in a thousand would wait a fifth less, but the policy would save 0.03 less over the
+ * traces of lrd_advisor.c.)
  *
  * THREADS. Shards call lrd_advisor_learn() under their own lock. It only tries `lock`. While
  * another shard has it, the probes wait. One that finds no room then is dropped as a whole, so all
  * shadows see the same. `lock` is held for at most seven stores in shadows, of at most
- * LRD_EXPERT_STEPS steps each. lrd_advisor_adjust() runs without any lock. It allocates and frees
- * outside `lock`, and only tries `lock` as well. fork() takes the locks of all shards, so the child
- * finds `lock` free, unless an adjustment holds it in its few instructions. Then the child's cache
- * keeps its expert and does without shadows.
+ * LRD_EXPERT_STEPS steps each, or half a shadow's keys to move up after a removal. The shard's lock
+ * is held for that many for each of LRD_PROBES probes. lrd_advisor_adjust() runs without any lock.
+ * It allocates and frees outside `lock`, and only tries `lock` as well. fork() takes the locks of
+ * all shards, so the child finds `lock` free, unless an adjustment holds it in its few
+ * instructions. Then the child's cache keeps its expert and does without shadows.
  *
  * FIELDS
  *   current      relaxed: an insertion that misses a change follows the former expert
@@ -114,7 +115,7 @@ lrd_advisor *_Nullable lrd_advisor_create(uint32_t shards);
 
 void lrd_advisor_destroy(void *advisor);
 
-/// The shadows of smaller caches have LRD_SHADOW_LEAST keys, or all keys.
+/// Below LRD_ADVISOR_LARGE entries shadows have LRD_SHADOW_LEAST keys, or all keys.
 enum { LRD_SHADOW_LEAST = 256, LRD_ADVISOR_LARGE = 64 * LRD_SHADOW_LEAST };
 
 /// The capacity of the shadows of a cache of `entries`.
@@ -180,8 +181,7 @@ static inline bool lrd_advisor_is_small(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->built) < LRD_EXPERT_SMALL;
 }
 
-/// True when its shadows have more keys than those of a small cache: the processor may not have
-/// their memory at hand.
+/// True for a cache of that size: the processor may not have the memory of its shadows at hand.
 static inline bool lrd_advisor_is_large(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->built) >= LRD_ADVISOR_LARGE;
 }

@@ -87,7 +87,7 @@ static inline lrd_question lrd_probe_question(const lrd_probe *probe) {
   return question;
 }
 
-/// Tells the shadows what happened. Returns those that had not the key.
+/// Tells the shadows what happened. Returns those that did not have the key.
 LRD_INLINE lrd_shadow_set lrd_question_ask(const lrd_question *question, lrd_shadows *shadows) {
   uint64_t mixed = question->mixed;
   if (LRD_UNLIKELY(question->removes)) {

@@ -119,12 +119,9 @@ void lrd_sampling_upkeep(lrd_order *order, lrd_slots slots) {
   if (!state->upkeeps) begin_period(order, slots);
   state->upkeeps--;
   state->rest = state->pace - 1;
-  if (lrd_advisor_is_large(order->shared)) {
-    if (state->probe_count) advance(order);
-  } else {
-    uint32_t kept = latest_miss(state) ? 1 : 0;
-    while (state->probe_count > kept && advance(order)) continue;
-  }
+  uint32_t kept = latest_miss(state) ? 1 : 0;
+  bool all = !lrd_advisor_is_large(order->shared);
+  while (state->probe_count > kept && advance(order) && all) continue;
 }
 
 void lrd_sampling_missed(lrd_order *order, uint64_t hash48) {

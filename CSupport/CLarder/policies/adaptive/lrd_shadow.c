@@ -8,6 +8,7 @@ enum { known = 4, gone = 8 };
 
 /// No number of a key.
 static const uint16_t none = UINT16_MAX;
+_Static_assert(LRD_SHADOWS_ALL == ((UINT64_C(1) << 4 * LRD_EXPERTS) - 1) / 15, "one bit for each");
 _Static_assert(LRD_SHADOW_KEYS *LRD_SHADOW_MOST < UINT16_MAX, "16 bits are enough");
 
 /// The places of a ring, and the chains of the directory: a power of two, and at least as many as a
@@ -135,13 +136,8 @@ LRD_INLINE void push(const lrd_shadows *shadows, lrd_shadow_queue *queue, uint16
   queue->keys[(queue->first + queue->count++) & shadows->mask] = id;
 }
 
-LRD_INLINE uint16_t oldest(const lrd_shadows *shadows, const lrd_shadow_queue *queue) {
-  return queue->keys[queue->first & shadows->mask];
-}
-
 LRD_INLINE uint16_t pop(const lrd_shadows *shadows, lrd_shadow_queue *queue) {
-  uint16_t id = oldest(shadows, queue);
-  queue->first++;
+  uint16_t id = queue->keys[queue->first++ & shadows->mask];
   queue->count--;
   return id;
 }
@@ -160,18 +156,37 @@ static void age(lrd_shadows *shadows, uint32_t number, bool keeps) {
   if (!keeps) key->states &= ~((uint32_t)LRD_CREDIT_MOST << 4 * number);
 }
 
-static bool begins_gone(const lrd_shadows *shadows, uint32_t number,
-                        const lrd_shadow_queue *queue) {
-  return queue->count && state_of(&shadows->keys[oldest(shadows, queue)], number) & gone;
+/// True when the key at this place of a queue, counted from the oldest, is a removed one.
+static bool is_gone(const lrd_shadows *shadows, uint32_t number, const lrd_shadow_queue *queue,
+                    uint32_t place) {
+  if (place >= queue->count) return false;
+  uint16_t id = queue->keys[(queue->first + place) & shadows->mask];
+  return state_of(&shadows->keys[id], number) & gone;
 }
 
-/// Takes a removed key out of its queue if it is the oldest there. False when none is.
+/// Takes the oldest young key out. The older half moves up by a place.
+static uint16_t pop_young(const lrd_shadows *shadows, lrd_shadow *shadow) {
+  lrd_shadow_queue *small = &shadow->small;
+  uint32_t place = small->first + shadow->old;
+  uint16_t id = small->keys[place & shadows->mask];
+  for (; place != small->first; place--) {
+    small->keys[place & shadows->mask] = small->keys[(place - 1) & shadows->mask];
+  }
+  small->first++;
+  small->count--;
+  return id;
+}
+
+/// Takes a removed key out of a shadow if it is the oldest of the main queue or of a half of the
+/// small one. False when none is.
 static LRD_COLD bool drop_gone(lrd_shadows *shadows, uint32_t number) {
   lrd_shadow *shadow = &shadows->shadow[number];
-  if (begins_gone(shadows, number, &shadow->main)) {
+  if (is_gone(shadows, number, &shadow->main, 0)) {
     leave(shadows, number, pop(shadows, &shadow->main));
-  } else if (begins_gone(shadows, number, &shadow->small)) {
+  } else if (is_gone(shadows, number, &shadow->small, 0)) {
     leave(shadows, number, pop_small(shadows, shadow));
+  } else if (is_gone(shadows, number, &shadow->small, shadow->old)) {
+    leave(shadows, number, pop_young(shadows, shadow));
   } else {
     return false;
   }

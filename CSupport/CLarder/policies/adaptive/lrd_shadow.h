@@ -16,9 +16,9 @@
  * answers for all, and one addition notes a hit in all.
  *
  * A removed key leaves the directory at once, but its number stays in the queues until it is the
- * oldest there. Until then a shadow holds one key less. An eviction drops such a key if a queue's
- * oldest is one, and evicts another only if none is. A key that has left all queues is free: its
- * number is used again.
+ * oldest there. Until then a shadow holds one key less. An eviction drops such a key if the oldest
+ * of the main queue or of a half of the small one is one, and evicts another only if none is. A key
+ * that has left all queues is free: its number is used again.
  *
  * Guard: the advisor's lock. */
 #pragma once
@@ -32,7 +32,8 @@
 enum { LRD_SHADOW_MOST = 1 << 13 };
 
 /// The different keys for which there is room, in capacities of a shadow. Random phases, each of
-/// which favours other experts, need up to 3.1. Where that is not enough, shadows hold fewer keys.
+/// which favours other experts, need up to 3.2, and with removals up to 3.8. Where there is too
+/// little room, shadows hold fewer keys.
 enum { LRD_SHADOW_KEYS = 4 };
 
 /// A set of shadows: bit 4 i is that of expert i, as in the states of a key.
@@ -82,13 +83,13 @@ static inline uint32_t lrd_shadow_first(lrd_shadow_set set) {
 /// is 1 to LRD_SHADOW_MOST.
 lrd_shadows *lrd_shadows_open(void *memory, uint32_t capacity);
 
-/// Looks a key up so many times in each shadow; 0 changes nothing. Returns those that hold it: there
-/// it has so many hits more.
+/// Looks a key up so many times in each shadow; 0 changes nothing. Returns those that hold it:
+/// there it has so many hits more.
 lrd_shadow_set lrd_shadows_use(lrd_shadows *shadows, uint64_t mixed, uint32_t hits);
 
-/// Stores a key in these shadows, at least one, none of which holds it. One that is full evicts
-/// another key, and so does any while no number is free. If none is free even then, it does not
-/// store this one.
+/// Stores a key in the shadows of `set`, which is not empty. None of them holds it. One that is
+/// full evicts another key. So does any while no number is free, and if none is free even then, it
+/// does not store the key.
 /// `missed`: a lookup has missed it, so a ghost counts. `demand`: decides whether the experts fill.
 /// `keeps`: keys that age keep their hits. See lrd_expert.h.
 void lrd_shadows_add(lrd_shadows *shadows, lrd_shadow_set set, uint64_t mixed, bool missed,
