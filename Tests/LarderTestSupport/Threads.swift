@@ -71,15 +71,26 @@ public func onThreads(
 ) {
   let gate = Gate(waitingFor: count)
   for index in 0..<count {
+    let own = Protected<(@Sendable (_ index: Int) -> Void)?>(body)
     let thread = RealThread {
       gate.arrive()
       while !gate.isOpen { sched_yield() }
-      body(index)
+      runOnce(own, index)
       gate.leave()
     }
     thread.detach()
   }
   waitUntil(deadline: deadline, "threads still running") { gate.isEmpty }
+}
+
+/// Runs a body and gives it up: a thread that has left its gate may end late, and must not keep alive
+/// what the body holds.
+private func runOnce(_ body: Protected<(@Sendable (_ index: Int) -> Void)?>, _ index: Int) {
+  let own = body.withLock { body in
+    defer { body = nil }
+    return body
+  }
+  own?(index)
 }
 
 /// Polls `condition` until it holds. After `deadline` seconds ends the process with `what`.
