@@ -57,18 +57,19 @@
  * shadows store touches much memory. Where that is outside the processor's cache, an insertion that
  * tells of several keys would take long. Each shard therefore keeps a few probes waiting, and in a
  * large cache each upkeep (lrd_sampling.h) takes one through the shadows. The more probes wait, the
- * more upkeeps a period has. When too many wait, the oldest does not wait for an upkeep. In other
- * caches an upkeep takes all. (If two shadows at a time stored a key, one in each upkeep,
+ * more upkeeps a period has. When too many wait, the oldest does not wait for an upkeep. In a
+ * smaller cache an upkeep takes all. (If two shadows at a time stored a key, one in each upkeep,
  * one request in a thousand would wait a fifth less, but the policy would save 0.03 less over the
  * traces of lrd_advisor.c.)
  *
  * THREADS. Shards call lrd_advisor_learn() under their own lock. It only tries `lock`. While
  * another shard has it, the probes wait. One that finds no room then is dropped as a whole, so all
  * shadows see the same. `lock` is held for at most seven stores in shadows, of at most
- * LRD_EXPERT_STEPS steps each, or half a shadow's keys to move up after a removal. The shard's lock
- * is held for that many for each of LRD_PROBES probes. lrd_advisor_adjust() runs without any lock.
- * It allocates and frees outside `lock`, and only tries `lock` as well. fork() takes the locks of
- * all shards, so the child finds `lock` free, unless an adjustment holds it in its few
+ * LRD_EXPERT_STEPS steps each, or half a shadow's keys to move up after a removal. An upkeep does
+ * that for up to LRD_PROBES probes that wait, under the shard's lock, and for one more for each hit
+ * that its polls find when there is no room to wait (at most 32). lrd_advisor_adjust() runs without
+ * any lock. It allocates and frees outside `lock`, and only tries `lock` as well. fork() takes the
+ * locks of all shards, so the child finds `lock` free, unless an adjustment holds it in its few
  * instructions. Then the child's cache keeps its expert and does without shadows.
  *
  * FIELDS

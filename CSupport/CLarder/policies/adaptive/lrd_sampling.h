@@ -11,11 +11,11 @@
  * turns the difference into a probe (lrd_samples.h).
  *
  * UPKEEP. Every so many insertions, which `rest` counts down, a shard does what it owes the
- * advisor. In a large cache it takes one waiting probe through the shadows (lrd_advisor.h), in any
- * other one all of them. A miss that came last waits for the next probe: it may be the store of its
- * key. Once in a period of 2 to 17 insertions the upkeep also polls one to four buckets of samples,
- * follows the advisor's choice, and plans its memory. In between an insertion only notes its own
- * key, if that is sampled.
+ * advisor. In a large cache it takes one waiting probe through the shadows (lrd_advisor.h), in a
+ * smaller one all of them. A miss that came last waits for the next probe: it may be the store of
+ * its key. Once in a period of 2 to 17 insertions the upkeep also polls one to four buckets of
+ * samples, follows the advisor's choice, and plans its memory. In between an insertion only notes
+ * its own key, if that is sampled.
  *
  * Guard: the shard's lock. */
 #pragma once
