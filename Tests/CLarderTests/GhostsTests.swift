@@ -85,6 +85,29 @@ struct GhostsTests {
     }
   }
 
+  /// One bucket, and the list of what it should hold, the newest first.
+  @Test("A bucket holds what was added and not recalled, in order")
+  func bucket() {
+    let memory = Memory(capacity: 8, life: 1)
+    #expect(memory.ghosts.buckets == 1)
+    var random = SplitMix64(seed: 1)
+    var held: [UInt64] = []
+    for _ in 0..<5_000 {
+      let key = UInt64.random(in: 0..<12, using: &random)
+      if Bool.random(using: &random) {
+        memory.add(key, weight: 0)
+        held = Array(([key] + held).prefix(Int(LRD_GHOSTS_BUCKET)))
+      } else {
+        #expect(memory.recall(key, life: 1) == held.contains(key))
+        held.removeAll { $0 == key }
+      }
+      let marks = held.map { lrd_ghosts_mark(lrd_hash_mix($0 << 16)) }
+      let empty = [UInt16](repeating: 0, count: Int(LRD_GHOSTS_BUCKET) - marks.count)
+      let bucket = UnsafeBufferPointer(start: memory.ghosts.slots, count: Int(LRD_GHOSTS_BUCKET))
+      #expect(Array(bucket) == marks + empty)
+    }
+  }
+
   @Test("Without memory nothing is remembered")
   func nothing() {
     var ghosts = lrd_ghosts()
