@@ -12,11 +12,9 @@ void lrd_ghosts_end_epoch(lrd_ghosts *ghosts) {
 }
 
 /// A byte for each slot of a bucket, the lowest for the first: not 0 where it has this mark.
-static uint64_t matches(const uint16_t *bucket, uint16_t mark) {
-  lrd_ghosts_slots marks =
-      lrd_ghosts_load(bucket) & lrd_ghosts_all(LRD_GHOSTS_MARK_MASK << LRD_GHOSTS_MARK_SHIFT);
-  typedef int8_t bytes __attribute__((vector_size(LRD_GHOSTS_BUCKET)));
-  bytes equal = __builtin_convertvector(marks == lrd_ghosts_all(mark), bytes);
+static uint64_t matching_bytes(const uint16_t *bucket, uint16_t mark) {
+  typedef uint8_t bytes __attribute__((vector_size(LRD_GHOSTS_BUCKET)));
+  bytes equal = __builtin_convertvector(lrd_ghosts_matches(bucket, mark), bytes);
   uint64_t found;
   memcpy(&found, &equal, sizeof found);
   return found;
@@ -25,7 +23,7 @@ static uint64_t matches(const uint16_t *bucket, uint16_t mark) {
 bool lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark, uint32_t life) {
   bool alive = false;
   // A key that was evicted again has two ghosts. Chance may give it others.
-  for (uint64_t found; (found = matches(bucket, mark));) {
+  for (uint64_t found; (found = matching_bytes(bucket, mark));) {
     uint32_t first = (uint32_t)__builtin_ctzll(found) / 8;
     alive |= (ghosts->epoch - bucket[first]) % LRD_GHOSTS_EPOCHS <= life;
     for (uint32_t i = first; i < LRD_GHOSTS_BUCKET - 1; i++) bucket[i] = bucket[i + 1];

@@ -132,6 +132,13 @@ LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t hash, uint64_t weigh
   memcpy(bucket, &slots, sizeof slots);
 }
 
+/// All bits of the slots of a bucket that have this mark; 0 in the others.
+LRD_INLINE lrd_ghosts_slots lrd_ghosts_matches(const uint16_t *bucket, uint16_t mark) {
+  lrd_ghosts_slots marks =
+      lrd_ghosts_load(bucket) & lrd_ghosts_all(LRD_GHOSTS_MARK_MASK << LRD_GHOSTS_MARK_SHIFT);
+  return (lrd_ghosts_slots)(marks == lrd_ghosts_all(mark));
+}
+
 /// lrd_ghosts_recall() for a bucket in which the key may be.
 bool lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark, uint32_t life);
 
@@ -140,9 +147,7 @@ LRD_INLINE bool lrd_ghosts_recall(lrd_ghosts *ghosts, uint64_t hash, uint32_t li
   if (!ghosts->buckets) return false;
   uint16_t *bucket = lrd_ghosts_bucket(ghosts, hash);
   uint16_t mark = lrd_ghosts_mark(hash);
-  lrd_ghosts_slots marks =
-      lrd_ghosts_load(bucket) & lrd_ghosts_all(LRD_GHOSTS_MARK_MASK << LRD_GHOSTS_MARK_SHIFT);
-  lrd_ghosts_slots equal = (lrd_ghosts_slots)(marks == lrd_ghosts_all(mark));
+  lrd_ghosts_slots equal = lrd_ghosts_matches(bucket, mark);
   uint64_t halves[2];
   memcpy(halves, &equal, sizeof equal);
   if (LRD_LIKELY(!(halves[0] | halves[1]))) return false;
