@@ -128,9 +128,7 @@ typedef struct lrdt_history {
   lrd_chain removed;
   const char *fault;
   size_t item; // the one that the stopped reader looks for
-  uint64_t stop;
   lrd_entry *found;
-  bool stopped;
 } lrdt_history;
 
 /// Records what each act will leave, and performs none.
@@ -204,37 +202,47 @@ static void read_one(void *context) {
   history->found = look_up(history->play, history->play->items[history->item].hash);
 }
 
-static bool write_at_stop(void *context, uint64_t step) {
-  lrdt_history *history = context;
-  if (step < history->stop) return true;
-  perform_acts(history);
-  reclaim(history);
-  history->stopped = true;
-  return false;
+static void write_at_stop(void *context) {
+  perform_acts(context);
+  reclaim(context);
 }
 
-const char *lrdt_play_write(lrdt_play *play, size_t item, uint64_t stop, bool *stopped) {
+/// What is wrong with what the reader has found.
+static const char *fault_of_found(const lrdt_history *history) {
+  lrdt_play *play = history->play;
+  lrd_entry *found = history->found;
+  bool known = false;
+  for (int a = 0; a <= LRDT_ACTS; a++) known |= history->values[history->item][a] == found;
+  if (!known) return found ? "the lookup found what was never there" : "the lookup missed an entry";
+  const lrd_hazard *hazard = play->lane->thread->top;
+  if (atomic_load_explicit(&hazard->table, memory_order_relaxed)) {
+    return "the lookup stayed inside the table";
+  }
+  if (!found) return NULL;
+  if (atomic_load_explicit(&hazard->entry, memory_order_relaxed) != (uintptr_t)found) {
+    return "the entry found is not protected";
+  }
+  if (found->state == LRD_ENTRY_FREE) return "the entry found is destroyed";
+  if (*lrdt_entry_key(found) != play->items[history->item].hash) return "the entry is another one";
+  return NULL;
+}
+
+static const char *judge(void *context) {
+  lrdt_play *play = ((lrdt_history *)context)->play;
+  const char *fault = fault_of_found(context);
+  if (fault) return fault;
+  lrd_loan_end(play->lane);
+  lrd_shard_check(shard_of(play));
+  return lrdt_items_check(play->cache, play->lane, play->items, play->count);
+}
+
+const char *lrdt_play_writes(lrdt_play *play, size_t item, uint64_t first, uint64_t stride,
+                             uint64_t *stops) {
   lrdt_history history;
   foresee(&history, play);
   history.item = item;
-  history.stop = stop;
-  lrdt_step(read_one, write_at_stop, &history);
-  *stopped = history.stopped;
-  lrd_entry *found = history.found;
-  uintptr_t hazard = atomic_load_explicit(&play->lane->thread->top->entry, memory_order_relaxed);
   const char *fault =
-      found ? "the lookup found what was never there" : "the lookup missed an entry";
-  for (int a = 0; a <= LRDT_ACTS; a++) {
-    if (history.values[item][a] == found) fault = NULL;
-  }
-  if (!fault && found) {
-    if (hazard != (uintptr_t)found) fault = "the entry found is not protected";
-    if (found->state == LRD_ENTRY_FREE) fault = "the entry found is destroyed";
-    if (*lrdt_entry_key(found) != play->items[item].hash) fault = "the entry is another one";
-  }
-  if (!fault && atomic_load_explicit(&play->lane->thread->top->table, memory_order_relaxed)) {
-    fault = "the lookup stayed inside the table";
-  }
+      lrdt_step_apart(read_one, write_at_stop, judge, &history, first, stride, stops);
   lrd_loan_end(play->lane);
   return fault;
 }

@@ -4,12 +4,16 @@
 #endif
 #include "lrdt_stepping.h"
 
+#include <stddef.h>
+
 #if defined(__linux__) && defined(__x86_64__) && !__has_feature(thread_sanitizer)
 
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 enum { trace_flag = 0x100 };
 
@@ -57,6 +61,68 @@ uint64_t lrdt_step(void (*work)(void *), bool (*look)(void *, uint64_t), void *c
   return steps;
 }
 
+typedef struct apart {
+  void (*work)(void *context);
+  void (*look)(void *context);
+  void *context;
+  uint64_t next; // the step after which the next child begins
+  uint64_t stride;
+  uint64_t stops;
+  const char **verdict; // of the last child, in memory that it shares with its parent
+  bool is_child;
+} apart;
+
+static void work_apart(void *context) {
+  apart *this = context;
+  this->work(this->context);
+}
+
+/// What became of a child. Its strings are where the parent has the same ones.
+static const char *verdict_of(const apart *this, pid_t child) {
+  int status;
+  if (child < 0) return "there is no child";
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return "the child is lost";
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status)) return "the child did not get to its end";
+  return *this->verdict;
+}
+
+static bool fork_at_stop(void *context, uint64_t step) {
+  apart *this = context;
+  if (step < this->next) return true;
+  this->next += this->stride;
+  this->stops++;
+  // Not fork(): a signal handler may interrupt what handlers of pthread_atfork() rely on.
+  pid_t child = _Fork();
+  if (child) {
+    *this->verdict = verdict_of(this, child);
+    return !*this->verdict;
+  }
+  this->is_child = true;
+  this->look(this->context);
+  return false;
+}
+
+const char *lrdt_step_apart(void (*work)(void *), void (*look)(void *),
+                            const char *(*judge)(void *), void *context, uint64_t first,
+                            uint64_t stride, uint64_t *stops) {
+  *stops = 0;
+  int protection = PROT_READ | PROT_WRITE;
+  void *shared = mmap(NULL, sizeof(char *), protection, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return "there is no memory to share with a child";
+  apart this = {work, look, context, first, stride, .verdict = shared};
+  lrdt_step(work_apart, fork_at_stop, &this);
+  if (this.is_child) {
+    *this.verdict = judge(context);
+    _exit(0);
+  }
+  const char *fault = *this.verdict;
+  munmap(shared, sizeof(char *));
+  *stops = this.stops;
+  return fault;
+}
+
 #else
 
 bool lrdt_stepping_available(void) {
@@ -67,6 +133,15 @@ uint64_t lrdt_step(void (*work)(void *), bool (*look)(void *, uint64_t), void *c
   (void)look;
   work(context);
   return 0;
+}
+
+const char *lrdt_step_apart(void (*work)(void *), void (*look)(void *),
+                            const char *(*judge)(void *), void *context, uint64_t first,
+                            uint64_t stride, uint64_t *stops) {
+  (void)look, (void)judge, (void)first, (void)stride;
+  work(context);
+  *stops = 0;
+  return NULL;
 }
 
 #endif

@@ -117,15 +117,14 @@ struct InterleavingTests {
     }
   }
 
-  // A stop costs microseconds, and unoptimized code has ten times the instructions. So it gets
-  // fewer fillings, and only a sample of the stops in a lookup, because the way to each stop is
-  // stepped through again.
+  // A stop costs microseconds, in a lookup a child process, and unoptimized code has ten times the
+  // instructions. So it gets fewer fillings, and a smaller sample of the stops in a lookup.
   #if DEBUG
     private static let fillings = [12, 23]
-    private static let stride = 96 * Stress.divisor
+    private static let stride = 96
   #else
     private static let fillings = [2, 12, 23, 34]
-    private static let stride = 4 * Stress.divisor
+    private static let stride = 4
   #endif
 
   @Test(
@@ -156,16 +155,12 @@ struct InterleavingTests {
         for scene in Stress.sample(scenes, seed: seed) {
           for item in [0, scene.filling - 1] {
             offset += 7
-            var stop = 1 + offset % Self.stride
-            var stopped = true
-            while stopped {
-              let shelf = scene.build()
-              let acts = write.acts(on: shelf, scene.pattern)
-              let fault: String?
-              (fault, stopped) = shelf.playWrite(acts, item: item, stop: stop)
-              if let fault { fatalError("\(fault): \(write) at \(stop) of \(item), \(scene)") }
-              stop += Self.stride
-            }
+            let shelf = scene.build()
+            let acts = write.acts(on: shelf, scene.pattern)
+            let (fault, stops) = shelf.playWrites(
+              acts, item: item, from: 1 + offset % Self.stride, by: Self.stride)
+            if let fault { fatalError("\(fault) of the lookup of \(item): \(write), \(scene)") }
+            precondition(stops > 0, "a lookup has more instructions")
           }
         }
       }
@@ -176,16 +171,9 @@ struct InterleavingTests {
   func pagesRenewedDuringReads() async {
     await #expect(processExitsWith: .success) {
       let scene = Scene(pattern: .spread, filling: 12, from: 2, to: 0, moved: 0)
-      var (stop, stopped, renewals) = (1, true, 0)
-      while stopped {
-        let shelf = scene.build()
-        let fault: String?
-        (fault, stopped) = shelf.playWrite(shelf.renewal(of: 3), item: 3, stop: stop)
-        if let fault { fatalError("\(fault) at \(stop)") }
-        if let fault = shelf.fault() { fatalError("\(fault) behind \(stop)") }
-        stop += 1
-        renewals += 1
-      }
+      let shelf = scene.build()
+      let (fault, renewals) = shelf.playWrites(shelf.renewal(of: 3), item: 3, from: 1, by: 1)
+      if let fault { fatalError(fault) }
       precondition(renewals > 20, "a lookup has more instructions")
     }
   }

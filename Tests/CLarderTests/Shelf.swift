@@ -113,16 +113,19 @@ final class Shelf {
     }
   }
 
-  /// Plays `acts` after instruction `stop` of a lookup of one item. Returns whether it got there.
-  func playWrite(
-    _ acts: (lrdt_act, lrdt_act), item: Int, stop: Int
-  ) -> (fault: String?, stopped: Bool) {
+  /// Plays `acts` after instruction `first` of a lookup of one item, and after each `stride`-th from
+  /// there, each time by a child process. Returns the number of these and, if one found a fault,
+  /// what it was and where.
+  func playWrites(
+    _ acts: (lrdt_act, lrdt_act), item: Int, from first: Int, by stride: Int
+  ) -> (fault: String?, stops: Int) {
     items.withUnsafeMutableBufferPointer { items in
       var play = lrdt_play(
         cache: cache, lane: lane, items: items.baseAddress!, count: items.count, acts: acts)
-      var stopped = false
-      let fault = lrdt_play_write(&play, item, UInt64(stop), &stopped)
-      return (fault.map(String.init(cString:)), stopped)
+      var stops: UInt64 = 0
+      let fault = lrdt_play_writes(&play, item, UInt64(first), UInt64(stride), &stops)
+      let last = first + (Int(stops) - 1) * stride
+      return (fault.map { "\(String(cString: $0)) at instruction \(last)" }, Int(stops))
     }
   }
 

@@ -5,8 +5,8 @@
  * The other side then runs to its end in the signal handler, on the same thread.
  *
  *   lrdt_play_reads    stops the writer after each instruction, and looks up every item each time
- *   lrdt_play_write    stops the reader once, and does the whole write there, with reclamation; the
- *                      test repeats it for each instruction of the reader
+ *   lrdt_play_writes   stops the reader after instructions. At each stop a child process does the
+ *                      whole write, with reclamation
  *
  * So one thread interrupts the other once, in a sequentially consistent memory. That finds a step
  * that is missing and stores in a wrong order. It does not find what the processor reorders.
@@ -62,10 +62,12 @@ lrdt_act lrdt_play_renewal(lrd_cache *cache, const lrdt_item *item);
 /// never what was there before something found earlier. NULL, or what went wrong.
 const char *_Nullable lrdt_play_reads(lrdt_play *play);
 
-/// Looks for one item. After instruction `stop` of the lookup it performs all acts and destroys
-/// what no hazard holds. Sets `*stopped` to false when the lookup ended before. NULL, or what went
-/// wrong.
-const char *_Nullable lrdt_play_write(lrdt_play *play, size_t item, uint64_t stop, bool *stopped);
+/// Looks for one item. After instruction `first` of the lookup, and after each `stride`-th from
+/// there, a child process performs all acts, destroys what no hazard holds, ends the lookup and
+/// checks what it found and what the shard holds. To the caller nothing of this has happened.
+/// `*stops`: how often. NULL, or what went wrong at the last of these.
+const char *_Nullable lrdt_play_writes(lrdt_play *play, size_t item, uint64_t first,
+                                       uint64_t stride, uint64_t *stops);
 
 /// How many instructions it takes to read the hazards of all threads. 0 where they cannot be
 /// counted.
