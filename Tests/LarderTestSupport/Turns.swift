@@ -5,33 +5,42 @@
   import Darwin
 #endif
 
-/// Lets threads run one at a time, from stop to stop, in an order that is given.
+/// Threads that run one at a time, from stop to stop, in an order that is given.
 ///
-/// A thread calls `stop` where others may go first. When all threads are stopped or done, the next
-/// one is chosen among those that are ready.
+/// A thread calls `stop` where others may go first. It then chooses the next one among those that
+/// are ready, itself included: threads are switched only where the order wants that. They serve
+/// many plays, since to make a thread takes longer than most plays.
 public final class Turns: @unchecked Sendable {
-  // Sendable: the mutex guards `turn`; all others are only touched by whoever has the turn.
-  private static let master = -1
-
+  // Sendable: the mutex guards `turn`; all others are only touched by whoever has the turn. That of
+  // the player has the number `count`.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  /// One for each thread, so that nobody else wakes up.
+  private let turns: UnsafeMutableBufferPointer<pthread_cond_t>
   private let count: Int
-  private var turn = master
-  private var hasBegun = false
+  private var turn: Int
+  private var last: Int?
+  private var left = Int.max
+  private var choose: (Int) -> Int = { _ in 0 }
+  /// What the threads do in this play. A thread without one ends.
+  private var bodies: [() -> Void] = []
   private var isOpen: [Bool]
   private var isReady: [() -> Bool]
 
   public init(threads count: Int) {
     self.count = count
+    turn = count
     isOpen = Array(repeating: true, count: count)
     isReady = Array(repeating: { true }, count: count)
-    precondition(pthread_mutex_init(mutex, nil) == 0 && pthread_cond_init(changed, nil) == 0)
+    turns = .allocate(capacity: count + 1)
+    precondition(pthread_mutex_init(mutex, nil) == 0)
+    for index in turns.indices { precondition(pthread_cond_init(&turns[index], nil) == 0) }
+    for index in 0..<count { RealThread { self.serve(index) }.detach() }
   }
 
   deinit {
-    pthread_cond_destroy(changed)
+    for index in turns.indices { pthread_cond_destroy(&turns[index]) }
     pthread_mutex_destroy(mutex)
-    changed.deallocate()
+    turns.deallocate()
     mutex.deallocate()
   }
 
@@ -39,50 +48,73 @@ public final class Turns: @unchecked Sendable {
   public func stop(_ index: Int, when ready: () -> Bool) {
     withoutActuallyEscaping(ready) { ready in
       isReady[index] = ready
-      pass(to: Self.master)
-      wait(for: index)
+      let next = next()
+      if next != index {
+        pass(to: next)
+        wait(for: index)
+      }
       isReady[index] = { true }
     }
   }
 
-  /// Encloses what thread `index` does.
-  public func run(_ index: Int, _ body: () -> Void) {
-    wait(for: index)
-    body()
-    isOpen[index] = false
-    pass(to: Self.master)
+  /// Plays one body on each thread, to their ends. `choose` gets the number of threads that could
+  /// go next. Returns false if some wait for ever, and then the threads are of no use any more. A
+  /// thread that could go on has to let others go first `preemptions` times at most.
+  public func play(
+    _ bodies: [() -> Void], preemptions: Int = .max, _ choose: (Int) -> Int
+  ) -> Bool {
+    precondition(bodies.count == count)
+    return withoutActuallyEscaping(choose) { choose in
+      self.bodies = bodies
+      self.choose = choose
+      (last, left) = (nil, preemptions)
+      isOpen = Array(repeating: true, count: count)
+      pass(to: next())
+      wait(for: count)
+      self.bodies = []
+      self.choose = { _ in 0 }
+      return !isOpen.contains(true)
+    }
   }
 
-  /// Plays all threads to their ends. `choose` gets the number of threads that could go next.
-  /// Returns false if some wait for ever. A thread that could go on has to let others go first
-  /// `preemptions` times at most.
-  public func play(preemptions: Int = .max, _ choose: (Int) -> Int) -> Bool {
-    var (last, left) = (0, preemptions)
+  /// Ends the threads. None of them waits in a body.
+  public func end() {
+    pass(to: 0)
+    wait(for: count)
+  }
+
+  private func serve(_ index: Int) {
     while true {
-      let open = (0..<count).filter { isOpen[$0] }
-      if open.isEmpty { return true }
-      var able = open.filter { isReady[$0]() }
-      if able.isEmpty { return false }
-      let canGoOn = hasBegun && able.contains(last)
-      if canGoOn && left == 0 { able = [last] }
-      let next = able[choose(able.count)]
-      if canGoOn && next != last { left -= 1 }
-      (last, hasBegun) = (next, true)
-      pass(to: next)
-      wait(for: Self.master)
+      wait(for: index)
+      guard index < bodies.count else { return pass(to: index + 1) }
+      bodies[index]()
+      isOpen[index] = false
+      pass(to: next())
     }
+  }
+
+  /// Who goes next: the player when all have ended, or those left wait for ever.
+  private func next() -> Int {
+    var able = (0..<count).filter { isOpen[$0] && isReady[$0]() }
+    if able.isEmpty { return count }
+    let goesOn = last.flatMap { able.contains($0) ? $0 : nil }
+    if let goesOn, left == 0 { able = [goesOn] }
+    let next = able[choose(able.count)]
+    if let goesOn, next != goesOn { left -= 1 }
+    last = next
+    return next
   }
 
   private func pass(to index: Int) {
     pthread_mutex_lock(mutex)
     turn = index
-    pthread_cond_broadcast(changed)
+    pthread_cond_signal(&turns[index])
     pthread_mutex_unlock(mutex)
   }
 
   private func wait(for index: Int) {
     pthread_mutex_lock(mutex)
-    while turn != index { pthread_cond_wait(changed, mutex) }
+    while turn != index { pthread_cond_wait(&turns[index], mutex) }
     pthread_mutex_unlock(mutex)
   }
 }

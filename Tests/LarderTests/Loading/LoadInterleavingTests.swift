@@ -58,17 +58,19 @@
       var choices = Choices()
       var random = SplitMix64(seed: 1)
       var runs = 0
+      let turns = Turns(threads: 3)
       let isWhole = Stress.divisor == 1
       let most = isWhole ? Int.max : Stress.scaled(20_000, atLeast: 200)
       repeat {
         runs += 1
         let preemptions = isWhole && thenLoads ? 4 : .max
-        let isFine = Self.run(write, thenLoads, preemptions: preemptions) { count in
+        let isFine = Self.run(write, thenLoads, on: turns, preemptions: preemptions) { count in
           isWhole ? choices.choose(count) : random.below(count)
         }
         #expect(isFine, "\(write), run \(runs)")
         if !isFine { return }
       } while runs < most && (!isWhole || choices.next())
+      turns.end()
       #expect(runs >= 200)
     }
 
@@ -111,29 +113,27 @@
     }
 
     private static func run(
-      _ write: Write, _ thenLoads: Bool, preemptions: Int, _ choose: (Int) -> Int
+      _ write: Write, _ thenLoads: Bool, on turns: Turns, preemptions: Int,
+      _ choose: (Int) -> Int
     ) -> Bool {
       let cache = Cache<Int, Int>(shards: 1)
       cache.insert(0, forKey: 2)
       let record = Record()
-      let turns = Turns(threads: 3)
-      for index in 0..<3 {
-        RealThread {
-          turns.run(index) {
-            LoadPoints.$stop.withValue({ turns.stop(index, when: $0) }) {
-              if index < 2 {
-                load(cache, record, turns, index)
-              } else {
-                record.writeBegan = record.now()
-                write.perform(on: cache)
-                record.writeEnded = record.now()
-                if thenLoads { load(cache, record, turns, index) }
-              }
+      let bodies = (0..<3).map { index in
+        {
+          LoadPoints.$stop.withValue({ turns.stop(index, when: $0) }) {
+            if index < 2 {
+              load(cache, record, turns, index)
+            } else {
+              record.writeBegan = record.now()
+              write.perform(on: cache)
+              record.writeEnded = record.now()
+              if thenLoads { load(cache, record, turns, index) }
             }
           }
-        }.detach()
+        }
       }
-      guard turns.play(preemptions: preemptions, choose) else { return false }
+      guard turns.play(bodies, preemptions: preemptions, choose) else { return false }
       record.reads.append((record.now(), cache.peek(forKey: 1)))
       cache.checkInvariants()
       let isLost = write == .insert && cache.peek(forKey: 1) != -1
