@@ -43,6 +43,7 @@ struct AdvisorTests {
     return cache.statistics.misses
   }
 
+  // Not under ThreadSanitizer: one thread replays traces, for half a minute.
   @Test("A full shadow predicts a cache of the same expert", arguments: experts, [false, true])
   func shadowPredictsItsCache(number: Int, keeps: Bool) {
     for (name, keys) in SyntheticTraces.all {
@@ -201,6 +202,7 @@ struct AdvisorTests {
     }
   }
 
+  // Not under ThreadSanitizer: one thread replays traces, for half a minute.
   @Test("The cache comes near to the best expert of each trace", arguments: [1, 2])
   func nearTheBest(shards: Int) async {
     // In a process where no other thread uses caches, the same seeds give the same misses.

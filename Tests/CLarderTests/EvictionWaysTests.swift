@@ -50,6 +50,7 @@ struct EvictionWaysTests {
     }
   }
 
+  // Not under ThreadSanitizer: one thread, for long.
   @Test(
     "Both evict the same entries",
     arguments: EvictionPolicy.allCases.filter { $0 != .adaptive && !$0.needsCosts },
@@ -60,6 +61,7 @@ struct EvictionWaysTests {
       Self.cache(policy, seed: seed, isObserved: true), seed: seed)
   }
 
+  // Not under ThreadSanitizer: one thread, for long.
   @Test("So do those of the adaptive policy", arguments: AdvisorTests.experts, [UInt64(1), 2, 3])
   func bothWaysOfAdaptive(expert: Int, seed: UInt64) {
     Self.compare(

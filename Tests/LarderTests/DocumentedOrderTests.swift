@@ -47,6 +47,7 @@ struct DocumentedOrderTests {
     #expect(cache.snapshot().map(\.key) == [2])
   }
 
+  // Not under ThreadSanitizer: one thread, for long.
   @Test("Random scripts with many entries without a cost agree with the documentation")
   func randomScripts() throws {
     for seed in 0..<UInt64(Stress.scaled(600, atLeast: 300)) {

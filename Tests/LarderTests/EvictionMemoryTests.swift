@@ -34,6 +34,7 @@ struct EvictionMemoryTests {
     #expect((0..<20).allSatisfy { !cache.wasEvicted($0) })
   }
 
+  // Not under ThreadSanitizer: one thread evicts and stores, for most of a minute.
   @Test(
     "At least 95 of 100 recent evictions are remembered, and no key that was never evicted",
     arguments: [1, 50, 10_000])

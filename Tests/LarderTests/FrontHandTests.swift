@@ -11,6 +11,7 @@ import Testing
     return (1 << bits) - 1 + random.below(1 << bits)
   }
 
+  // Not under ThreadSanitizer: one thread, for long.
   @Test(
     "Hardly any eviction from a cache that is hit often looks at many entries",
     arguments: [false, true])
@@ -36,6 +37,7 @@ import Testing
     cache.checkInvariants()
   }
 
+  // Not under ThreadSanitizer: one thread, for long.
   @Test("Where nearly everything is hit, the hand gives up")
   func gives() {
     let count = 8_000
@@ -60,6 +62,7 @@ import Testing
     #expect(steps.sorted()[2] < 5, "\(steps)")
   }
 
+  // Not under ThreadSanitizer: one thread, for long.
   @Test("Whatever leaves the main queue, the front hand stays in it")
   func hand() {
     let count = 2_000

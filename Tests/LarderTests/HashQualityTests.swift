@@ -77,6 +77,7 @@ struct HashQualityTests {
     }
   }
 
+  // Not under ThreadSanitizer: one thread hashes, for half a minute.
   @Test("Buckets, tags and shards of regular integers are even", arguments: 0..<64)
   func regularIntegersSpread(shift: Int) {
     expectEven("multiples of 2^\(shift)", distinct: min(1 << 14, 1 << (64 - shift))) {
@@ -87,6 +88,7 @@ struct HashQualityTests {
     expectEven("below zero, stride 2^\(shift) + 1") { words.hash(-$0 &* (1 << shift | 1)) }
   }
 
+  // Not under ThreadSanitizer: one thread hashes, for long.
   @Test("Buckets, tags and shards of similar strings are even")
   func similarStringsSpread() {
     let long = String(repeating: "prefix/", count: 9)

@@ -3,6 +3,8 @@ import Larder
 import LarderTestSupport
 import Testing
 
+// Not under ThreadSanitizer: a local cache has one thread.
+
 /// The same calls on a `LocalCache` and on a `Cache` with one shard: answers, removals, order, sums
 /// and statistics are the same after each of them. A `Cache` tells its policy of lookups when the
 /// thread next enters the shard, so each call is followed by one that enters and does nothing. The
