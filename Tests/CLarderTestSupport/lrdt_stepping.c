@@ -99,6 +99,7 @@ static bool fork_at_stop(void *context, uint64_t step) {
     *this->verdict = verdict_of(this, child);
     return !*this->verdict;
   }
+  alarm(60); // a hang is a fault
   this->is_child = true;
   this->look(this->context);
   return false;

@@ -113,9 +113,9 @@ final class Shelf {
     }
   }
 
-  /// Plays `acts` after instruction `first` of a lookup of one item, and after each `stride`-th from
-  /// there, each time by a child process. Returns the number of these and, if one found a fault,
-  /// what it was and where.
+  /// Plays `acts` after instruction `first` of a lookup of one item, and after each `stride`-th
+  /// from there, each time by a child process. Returns the number of these and, if one found a
+  /// fault, what it was and where.
   func playWrites(
     _ acts: (lrdt_act, lrdt_act), item: Int, from first: Int, by stride: Int
   ) -> (fault: String?, stops: Int) {

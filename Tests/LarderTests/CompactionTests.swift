@@ -38,7 +38,6 @@ enum Sparse {
 struct CompactionTests {
   typealias Numbers = Cache<Int, Int>
 
-  // Not under ThreadSanitizer: one thread, for two minutes. CompactionThreadTests has several.
   @Test(
     "reclaim() leaves pages that fit, and every policy its order",
     arguments: EvictionPolicy.allCases, [1, 4])

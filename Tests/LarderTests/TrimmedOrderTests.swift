@@ -23,6 +23,7 @@ struct TrimmedOrderTests {
     (0..<limit / 10).count { cache.contains($0) }
   }
 
+  // Not under ThreadSanitizer: one thread, for half a minute.
   @Test(
     "Keys that are read all the time stay",
     arguments: [EvictionPolicy.adaptive, .lru, .lfu, .tinyLFU, .twoQueue], Way.allCases)
@@ -99,6 +100,7 @@ struct TrimmedOrderTests {
     }
   }
 
+  // Not under ThreadSanitizer: one thread, for two minutes.
   @Test("Where purges are the only evictions, another set takes the place of the former one")
   func drift() {
     // Where hits never age, most of the later sets are not found at all.
