@@ -71,7 +71,7 @@ struct HeldValueTests {
     return cache.snapshot().filter { shape.isHeld($0.key) }.map(\.value)
   }
 
-  // Not under ThreadSanitizer: one thread beside the one that listens. PressureThreadTests has several.
+  // Not under ThreadSanitizer: one thread, and the one that listens, as in other tests here.
   @Test(
     "What nobody holds goes before what somebody holds, whatever was read",
     arguments: EvictionPolicy.allCases.filter { !$0.needsCosts }, Shape.allCases)
