@@ -52,7 +52,6 @@ void lrdc_finish(larder_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
     lrd_garbage_retire(cache->core, garbage);
   }
   for (lrd_entry *entry; (entry = lrd_garbage_next(cache->core, lane, garbage));) {
-    lrdc_value_leave(lrdc_value_of(entry));
-    lrd_slot_give(cache->core, lane, entry);
+    lrdc_destroy(cache, lane, entry);
   }
 }

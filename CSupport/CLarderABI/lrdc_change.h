@@ -15,6 +15,13 @@ lrd_entry *_Nullable lrdc_find_locked(larder_cache *cache, lrd_shard *shard, con
 lrd_entry *_Nullable lrdc_find_living_locked(larder_cache *cache, lrd_shard *shard,
                                              const lrdc_key *key) LRD_REQUIRES(shard->lock);
 
+/// Destroys an unlinked entry that no reader holds, and gives its slot back. The value is released,
+/// unless a caller holds it.
+LRD_INLINE void lrdc_destroy(larder_cache *cache, lrd_lane *_Nullable lane, lrd_entry *entry) {
+  lrdc_value_leave(lrdc_value_of(entry));
+  lrd_slot_give(cache->core, lane, entry);
+}
+
 /// Shows removed values to the observer, retires them, and releases what is due. No lock is held.
 void lrdc_finish(larder_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 

@@ -13,7 +13,6 @@ typedef struct writing {
   bool wants_old;
   const uint64_t *lifetime; // of its own, or NULL
   larder_value *old;        // pinned
-  lrd_insertion insertion;
 } writing;
 
 static void drop_old(writing *write) {
@@ -50,21 +49,12 @@ static bool refit(writing *write) {
   return true;
 }
 
-/// Publishes the entry. If that fails, the entry is still the caller's.
-static larder_status publish(writing *write) {
+/// Publishes the entry in as many rounds as that takes. If that fails, the entry is still the
+/// caller's. The shard is locked for the first round.
+static larder_status publish(writing *write, lrd_shard *shard, lrd_insertion *insertion)
+    LRD_RELEASE(shard->lock) {
   lrd_cache *core = write->cache->core;
   uint64_t hash = write->key.hash;
-  lrd_shard *shard = lrd_cache_shard(core, hash);
-  lrd_garbage *garbage = &write->insertion.garbage;
-  lrd_entry *freed = NULL;
-  if (write->only_present) {
-    lrd_insertion_begin(core, write->lane, shard, hash);
-  } else if (lrd_shortway_try(core, write->lane, shard, write->entry, hash, &freed)) {
-    if (freed) lrd_chain_add(&garbage->free, freed);
-    garbage->destroys = freed != NULL;
-    return LARDER_OK;
-  }
-  lrd_insertion *insertion = &write->insertion;
   for (;;) {
     lrd_entry *old = lrdc_find_locked(write->cache, shard, &write->key);
     bool lives = old && !lrd_entry_is_expired_locked(shard, old);
@@ -87,6 +77,28 @@ static larder_status publish(writing *write) {
     if (result == LRD_UNFIT && !refit(write)) return LARDER_OUT_OF_MEMORY;
     lrd_insertion_begin(core, write->lane, shard, hash);
   }
+}
+
+/// Stores an entry that cannot go the short way. The shard is locked.
+static __attribute__((noinline)) larder_status store_slowly(writing *write, lrd_shard *shard)
+    LRD_RELEASE(shard->lock) {
+  lrd_insertion insertion = {0};
+  larder_status status = publish(write, shard, &insertion);
+  if (status != LARDER_OK && status != LARDER_REPLACED) {
+    larder_value *value = lrdc_value_of(write->entry);
+    (status < 0 ? lrdc_value_undo : lrdc_value_leave)(value);
+    lrd_slot_give(write->cache->core, write->lane, write->entry);
+  }
+  lrdc_finish(write->cache, write->lane, &insertion.garbage);
+  return status;
+}
+
+/// Destroys the entry that an insertion has freed that went the short way.
+static void destroy_freed(larder_cache *cache, lrd_lane *lane, lrd_entry *entry) {
+  lrdc_destroy(cache, lane, entry);
+  if (LRD_LIKELY(lrd_garbage_end(lane))) return;
+  lrd_garbage left_over = lrd_garbage_resume();
+  lrdc_finish(cache, lane, &left_over);
 }
 
 /// Makes an entry of key and value that is not yet published.
@@ -117,16 +129,22 @@ static larder_status prepare(writing *write, const void *data, uint64_t size, ui
 }
 
 static larder_status store(writing *write, const void *data, uint64_t size, uint64_t cost) {
+  lrd_cache *core = write->cache->core;
+  uint64_t hash = write->key.hash;
+  lrd_shard *shard = lrd_cache_shard(core, hash);
+  lrd_shard_prefetch(shard, hash, LRDC_REFERENCES);
   larder_status status = prepare(write, data, size, cost);
   if (status != LARDER_OK) return status;
-  status = publish(write);
-  if (status != LARDER_OK && status != LARDER_REPLACED) {
-    larder_value *value = lrdc_value_of(write->entry);
-    (status < 0 ? lrdc_value_undo : lrdc_value_leave)(value);
-    lrd_slot_give(write->cache->core, write->lane, write->entry);
+  if (write->only_present) {
+    lrd_insertion_begin(core, write->lane, shard, hash);
+    return store_slowly(write, shard);
   }
-  lrdc_finish(write->cache, write->lane, &write->insertion.garbage);
-  return status;
+  lrd_entry *freed = NULL;
+  if (!lrd_shortway_try(core, write->lane, shard, write->entry, hash, &freed)) {
+    return store_slowly(write, shard);
+  }
+  if (freed) destroy_freed(write->cache, write->lane, freed);
+  return LARDER_OK;
 }
 
 /// Whether the key has a value. Neither the order nor the statistics change.
