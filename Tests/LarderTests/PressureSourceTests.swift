@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Larder
 import LarderTestSupport
 import Testing
@@ -6,13 +7,23 @@ import Testing
 #if canImport(Glibc)
   import Glibc
 
-  /// A directory that stands for the root of the file system.
+  /// A directory that stands for the root of the file system. It is removed when the process ends.
   struct FakeRoot {
     let path: String
 
+    private static let made = Protected<[String]>([])
+    private static let removal: Int32 = atexit {
+      for path in FakeRoot.made.withLock({ $0 }) {
+        try? FileManager.default.removeItem(atPath: path)
+      }
+    }
+
     init() {
       var template = Array("/tmp/larder-root-XXXXXX".utf8CString)
-      path = String(cString: mkdtemp(&template)!)
+      let path = String(cString: mkdtemp(&template)!)
+      precondition(Self.removal == 0)
+      Self.made.withLock { $0.append(path) }
+      self.path = path
     }
 
     /// Writes a file, or takes it away if there is no text.
