@@ -93,12 +93,16 @@ static __attribute__((noinline)) larder_status store_slowly(writing *write, lrd_
   return status;
 }
 
+/// Destroys what inner calls have left. Apart, so that calls inside each other need less stack.
+static LRD_COLD void destroy_left_over(larder_cache *cache, lrd_lane *lane) {
+  lrd_garbage left_over = lrd_garbage_resume();
+  lrdc_finish(cache, lane, &left_over);
+}
+
 /// Destroys the entry that an insertion has freed that went the short way.
 static void destroy_freed(larder_cache *cache, lrd_lane *lane, lrd_entry *entry) {
   lrdc_destroy(cache, lane, entry);
-  if (LRD_LIKELY(lrd_garbage_end(lane))) return;
-  lrd_garbage left_over = lrd_garbage_resume();
-  lrdc_finish(cache, lane, &left_over);
+  if (!lrd_garbage_end(lane)) destroy_left_over(cache, lane);
 }
 
 /// Makes an entry of key and value that is not yet published.

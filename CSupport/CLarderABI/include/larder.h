@@ -48,7 +48,7 @@
  * but may not destroy the cache that calls them. `equal` is the exception: it may run under a lock
  * and must not use a cache. No callback may leave by longjmp or a C++ exception. If one callback
  * causes the next, for example when a removal stores another value, they nest on the stack, about
- * 500 bytes for each. The caller must see to it that this ends.
+ * 800 bytes for each. The caller must see to it that this ends.
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value. With LARDER_ADAPTIVE there are
  * up to 8 more bytes for each entry of the limit, and 27 KB at least from 256 entries on. An empty
