@@ -105,8 +105,9 @@ extension Cache {
       }
     }
     if begun.isEmpty { return }
-    let task = LoadNode.$running.withValue(bulk) {
+    let task = bulk.including {
       Task { [self, begun] in
+        defer { bulk.close() }
         let hasTurn = await limiter?.enter(for: begun) ?? false
         defer { if hasTurn { limiter?.leave() } }
         let start = lrd_cache_now(core)

@@ -117,7 +117,7 @@ extension Cache {
     let asking = try LoadGraph.willAwait(flight)
     defer { LoadGraph.didAwait(flight, by: asking) }
     // Observers of the storing are part of the load: they cannot wait for it either.
-    return try LoadNode.$running.withValue(flight) {
+    return try flight.including {
       let start = lrd_cache_now(core)
       let value: Value
       do { value = try load(flight.key) } catch {
@@ -182,7 +182,7 @@ extension Cache {
     }
     let limiter = LoadNode.running == nil ? settings.limiter : nil
     allFlights().setLimiter(limiter, of: flight)
-    let task = LoadNode.$running.withValue(flight) {
+    let task = flight.including {
       Task { [self] in
         let hasTurn = await limiter?.enter(for: [flight]) ?? false
         defer { if hasTurn { limiter?.leave() } }

@@ -22,6 +22,7 @@ extension Flights {
     isDecided: Bool = false, remembering failure: RememberedFailure?
   ) {
     LoadPoints.reach()
+    flight.close()
     // Those who left die without the lock, too.
     var (asleep, left) = (WaiterQueue(), WaiterQueue())
     var forgotten: (flight: AnyFlight, wasIn: Bool)?
@@ -59,6 +60,7 @@ extension Flights {
     _ flight: OneFlight, isDecided: Bool, noting note: (inout LoadStatistics) -> Void
   ) -> Bool {
     LoadPoints.reach()
+    flight.close()
     var isAlone = false
     stripe(of: flight.hash).withLock { stripe in
       note(&stripe.numbers)

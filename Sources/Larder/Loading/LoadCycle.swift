@@ -7,6 +7,10 @@ import Synchronization
 /// for, also through other threads and tasks that inherit the loader's task-local values: child
 /// tasks, `Task { }`, and whatever other loads run on. A thread that a loader starts by hand, and
 /// `Task.detached`, inherit none, so cycles through these are not seen.
+///
+/// Nobody can tell whether a loader will wait for a `Task { }` that it starts, so until the load
+/// ends, what the task asks for counts as what the load waits for. A loader that begins other loads
+/// and does not wait for them uses `Task.detached`.
 public struct LoadCycle: Error, CustomStringConvertible {
   /// The keys of the cycle, each of which was asked for by the one before, and the first by the
   /// last. They may belong to several caches.
@@ -34,8 +38,26 @@ class LoadNode: @unchecked Sendable {
   /// `nil` for what loads several keys.
   var nodeKey: (any Hashable & Sendable)? { nil }
 
+  private let closed = Atomic(false)
+
+  /// Notes that the load is over: its loader has returned, and so have the observers of its
+  /// storing. Tasks that these have left behind are no part of it any more. (Relaxed: to one that
+  /// does not know yet, it is a little later.)
+  func close() { closed.store(true, ordering: .relaxed) }
+
   /// The load whose loader is running here, if any.
-  @TaskLocal static var running: LoadNode?
+  static var running: LoadNode? {
+    guard let inherited, !inherited.closed.load(ordering: .relaxed) else { return nil }
+    return inherited
+  }
+
+  /// The load whose loader, or a task of it, has begun this task.
+  @TaskLocal private static var inherited: LoadNode?
+
+  /// Runs `body` as a part of this load.
+  func including<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try Self.$inherited.withValue(self, operation: body)
+  }
 }
 
 /// Which loads wait for which.

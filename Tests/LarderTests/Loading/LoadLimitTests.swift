@@ -99,6 +99,37 @@ struct LoadLimitTests {
     for task in running { _ = try await task.value }
   }
 
+  @Test("What a loader leaves behind is no part of it once it has ended")
+  func leftBehind() async throws {
+    let (gate, loads) = (Switch(), Overlaps())
+    let rest = Protected<Task<Int, Never>?>(nil)
+    let asks = Protected<(@Sendable (Int) async throws -> Int)?>(nil)
+    let cache = LoadingCache<Int, Int>(loading: .init(loadLimit: 2)) { key in
+      if key > 0 {
+        loads.begin(0)
+        for _ in 0..<10 { await Task.yield() }
+        loads.end(0)
+        return key
+      }
+      let ask = asks.withLock { $0! }
+      let left = Task {
+        while !gate.isOn { await Task.yield() }
+        return await withTaskGroup { group in
+          for key in 1...40 { group.addTask { (try? await ask(key)) ?? 0 } }
+          return await group.reduce(0, +)
+        }
+      }
+      rest.withLock { $0 = left }
+      return 0
+    }
+    asks.withLock { $0 = { try await cache[$0] } }
+    #expect(try await cache[0] == 0)
+    gate.turnOn()
+    #expect(await rest.withLock { $0 }!.value == (1...40).reduce(0, +))
+    #expect(loads.most <= 2)
+    asks.withLock { $0 = nil }
+  }
+
   #if DEBUG
     @Test("It waits for no turn, and keeps none, whenever it is cancelled", arguments: [2, 3])
     func steps(step: Int) async throws {
