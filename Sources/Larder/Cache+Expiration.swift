@@ -98,7 +98,7 @@ extension Cache {
   public func removeExpired() -> Int { expire(until: { false }) }
 
   /// Evicts the entries that were stored longer than `age` ago, used or not. A replacement counts
-  /// as newly stored, and so does a change in place. Some entries may stay for 4 µs longer.
+  /// as newly stored, and so does a change in place. Some entries may stay for 8 µs longer.
   ///
   /// Of an entry that was given a lifetime of its own the age is known to a fiftieth of that only,
   /// and it counts from the latest call of `setLifetime`. A cache that was created without anything

@@ -65,6 +65,23 @@ struct FirstLifetimeTests {
     cache.checkInvariants()
   }
 
+  @Test("What the first call finds was stored then, to the tick", arguments: [0, 5, 9])
+  func ages(microseconds age: Int) {
+    for _ in 0..<300 {
+      clock.advance(by: .microseconds(3))
+      let cache = Numbers(options: .init(clock: .manual(clock)))
+      cache[1] = 1
+      cache.trim(toAge: .zero)
+      #expect(cache.count == 1)
+      clock.advance(by: .microseconds(age))
+      cache.trim(toAge: .microseconds(age))
+      #expect(cache.count == 1)
+      clock.advance(by: .microseconds(20))
+      cache.trim(toAge: .microseconds(age))
+      #expect(cache.isEmpty)
+    }
+  }
+
   @Test("The order stays as it was", arguments: EvictionPolicy.exact)
   func order(policy: EvictionPolicy) {
     var options = Numbers.Options(clock: .manual(clock))
