@@ -133,7 +133,8 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// entries. As long as nothing is looked up, the newest entries remain. Those that were read
   /// outlive others, unless a rule that is better for the workload says otherwise. From a sixteenth
   /// of its limits on, the cache learns, which takes up to 8 more bytes for each entry. From 256 to
-  /// 8,000 entries it is a fixed 27 KB plus 4 bytes for each entry.
+  /// 8,000 entries it is a fixed 27 KB plus 4 bytes for each entry, below that some 130 bytes for
+  /// each.
   ///
   /// It builds on S3-FIFO (Yang et al., SOSP 2023), Clock2Q+, miniature simulations (Waldspurger et
   /// al., USENIX ATC 2017) and the experts of LeCaR (Vietri et al., HotStorage 2018) and Cacheus
