@@ -80,8 +80,8 @@ extension Cache {
     defer { for (flight, asking) in zip(begun, asking) { LoadGraph.didAwait(flight, by: asking) } }
     for flight in begun { LoadGraph.join(flight, to: bulk) }
     // Observers of the storing are part of the load: they cannot wait for it either.
+    begun.last?.whole = bulk
     bulk.including {
-      defer { bulk.close() }
       let start = lrd_cache_now(core)
       let results: Result<[Key: Value], any Error>
       do throws(Failure) { results = .success(try load(begun.map(\.key))) } catch {

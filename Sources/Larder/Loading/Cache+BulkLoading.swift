@@ -105,9 +105,9 @@ extension Cache {
       }
     }
     if begun.isEmpty { return }
+    begun.last?.whole = bulk
     let task = bulk.including {
       Task { [self, begun] in
-        defer { bulk.close() }
         let hasTurn = await limiter?.enter(for: begun) ?? false
         defer { if hasTurn { limiter?.leave() } }
         let start = lrd_cache_now(core)

@@ -8,9 +8,10 @@ import Synchronization
 /// tasks, `Task { }`, and whatever other loads run on. A thread that a loader starts by hand, and
 /// `Task.detached`, inherit none, so cycles through these are not seen.
 ///
-/// Nobody can tell whether a loader will wait for a `Task { }` that it starts, so until the load
-/// ends, what the task asks for counts as what the load waits for. A loader that begins other loads
-/// and does not wait for them uses `Task.detached`.
+/// Nobody can tell whether a loader will wait for a `Task { }` that it starts. So until the load
+/// ends, it counts as waiting for what the task asks for, and afterwards the load that has asked for
+/// it does, until that ends. A loader that begins other loads and does not wait for them should use
+/// `Task.detached`. Nobody sees that another load waits for a task that this one has left behind.
 public struct LoadCycle: Error, CustomStringConvertible {
   /// The keys of the cycle, each of which was asked for by the one before, and the first by the
   /// last. They may belong to several caches.
@@ -23,7 +24,8 @@ public struct LoadCycle: Error, CustomStringConvertible {
 
 /// A load as the others see it: something that waits, and is waited for.
 class LoadNode: @unchecked Sendable {
-  // Sendable: guarded by the lock of `LoadGraph`; the subclass has an argument of its own.
+  // Sendable: the lock of `LoadGraph` guards `awaited`; `whole` is set before the loader begins;
+  // the rest is atomic. The subclass has an argument of its own.
 
   /// What this load waits for, as often as it does.
   fileprivate var awaited: [LoadNode] = []
@@ -40,23 +42,30 @@ class LoadNode: @unchecked Sendable {
 
   private let closed = Atomic(false)
 
-  /// Notes that the load is over: its loader has returned, and so have the observers of its
-  /// storing. Tasks that these have left behind are no part of it any more. (Relaxed: to one that
-  /// does not know yet, it is a little later.)
-  func close() { closed.store(true, ordering: .relaxed) }
+  fileprivate var isClosed: Bool { closed.load(ordering: .relaxed) }
 
-  /// The load whose loader is running here, if any.
-  static var running: LoadNode? {
-    guard let inherited, !inherited.closed.load(ordering: .relaxed) else { return nil }
-    return inherited
+  /// Notes that the load is over, before anybody who waits is woken: its loader has returned, and
+  /// so have the observers of its storing. Tasks that these have left behind are no part of it any
+  /// more. (Relaxed: a task that does not see it yet asks as a part of the load a moment too long.)
+  func close() {
+    closed.store(true, ordering: .relaxed)
+    whole?.close()
   }
 
-  /// The load whose loader, or a task of it, has begun this task.
-  @TaskLocal private static var inherited: LoadNode?
+  /// The load of several keys that is over with this one, its last.
+  var whole: LoadNode?
 
-  /// Runs `body` as a part of this load.
+  /// The load that this code is a part of, if any: the innermost that is not over.
+  static var running: LoadNode? { inherited.last { !$0.isClosed } }
+
+  /// The loads by whose loaders this code has begun, each inside the one before it. One that is not
+  /// over may wait for what those inside it have left behind.
+  @TaskLocal private static var inherited: [LoadNode] = []
+
+  /// Runs `body`, which begins the loader, as a part of this load.
   func including<Result>(_ body: () throws -> Result) rethrows -> Result {
-    try Self.$inherited.withValue(self, operation: body)
+    let outer = Self.inherited.filter { !$0.isClosed }
+    return try Self.$inherited.withValue(outer + [self], operation: body)
   }
 }
 
@@ -108,13 +117,14 @@ enum LoadGraph {
   }
 
   /// The loads on a way along the edges, both ends included; empty if there is none. Every load on
-  /// it is awaited by somebody who holds it, so none dies under the lock.
+  /// it is awaited by somebody who holds it, so none dies under the lock. One that is over holds
+  /// nobody up.
   private static func path(from start: LoadNode, to end: LoadNode) -> [LoadNode] {
     var seen: Set<ObjectIdentifier> = [ObjectIdentifier(start)]
     var path = [(node: start, next: 0)]
     while let (node, next) = path.last {
       if node === end { return path.map(\.node) }
-      guard next < node.awaited.count else {
+      guard next < node.awaited.count, !node.isClosed else {
         path.removeLast()
         continue
       }

@@ -7,9 +7,9 @@ public struct LoadingOptions: Sendable {
 
   /// The most loads at once; 0 for no limit. Others wait their turn, first come first served, or
   /// until their last caller is cancelled: then they are not run. Loads that a loader asks for do
-  /// not wait, nor do those that it comes to wait for: they are part of the load that asks. So are,
-  /// until it ends, those that a `Task { }` of the loader asks for; with `Task.detached` they wait
-  /// their turn. Must not be negative.
+  /// not wait, nor do those that it comes to wait for: they are part of the load that asks. So is
+  /// what a `Task { }` of the loader asks for while the loader runs; in `Task.detached` it waits
+  /// its turn. Must not be negative.
   public var loadLimit: Int
 
   /// How long a failure is remembered; `nil` for not at all.

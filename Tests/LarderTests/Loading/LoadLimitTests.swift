@@ -130,6 +130,67 @@ struct LoadLimitTests {
     asks.withLock { $0 = nil }
   }
 
+  @Test("A load may wait for what one that it asked for has left behind", arguments: [false, true])
+  func leftToAnother(circle: Bool) async throws {
+    let lefts = Cache<Int, Task<Int, any Error>>()
+    let asks = Protected<(@Sendable (Int) async throws -> Int)?>(nil)
+    let cache = LoadingCache<Int, Int>(loading: .init(loadLimit: 1)) { key in
+      guard key == 0 else { return key }
+      let ask = asks.withLock { $0! }
+      let left = try await lefts.value(forKey: 1) { _ in
+        Task { try await ask(circle ? 0 : 2) }
+      }
+      // The load of `left` is over. This one has the only turn, and waits for the task.
+      return try await left.value
+    }
+    asks.withLock { $0 = { try await cache[$0] } }
+    if circle {
+      await #expect(throws: LoadCycle.self) { try await cache[0] }
+    } else {
+      #expect(try await cache[0] == 2)
+    }
+    asks.withLock { $0 = nil }
+  }
+
+  @Test("What a load of several keys leaves behind is no part of it", arguments: [false, true])
+  func leftByMany(fails: Bool) async throws {
+    struct Failed: Error {}
+    let loads = Overlaps()
+    let rest = Protected<Task<Void, Never>?>(nil)
+    let gate = Switch()
+    let asks = Protected<(@Sendable (Int) async throws -> Int)?>(nil)
+    let cache = LoadingCache<Int, Int>(loading: .init(loadLimit: 2)) { keys in
+      let ask = asks.withLock { $0! }
+      if keys.contains(0) {
+        let left = Task {
+          while !gate.isOn { await Task.yield() }
+          await withTaskGroup { group in
+            for key in 10..<50 { group.addTask { _ = try? await ask(key) } }
+          }
+        }
+        rest.withLock { $0 = left }
+        if fails { throw Failed() }
+      } else {
+        loads.begin(0)
+        for _ in 0..<10 { await Task.yield() }
+        loads.end(0)
+      }
+      return Dictionary(uniqueKeysWithValues: keys.map { ($0, $0) })
+    } load: { _ in
+      fatalError("there is a loader of several keys")
+    }
+    asks.withLock {
+      $0 = { key in try await cache.values(forKeys: [key])[key]!.get() }
+    }
+    let results = await cache.values(forKeys: [0, 1, 2])
+    gate.turnOn()
+    #expect(results.count == 3 && results.values.allSatisfy { ((try? $0.get()) == nil) == fails })
+    await rest.withLock { $0 }!.value
+    #expect(cache.cache.count == 40 + (fails ? 0 : 3))
+    #expect(loads.most <= 2)
+    asks.withLock { $0 = nil }
+  }
+
   #if DEBUG
     @Test("It waits for no turn, and keeps none, whenever it is cancelled", arguments: [2, 3])
     func steps(step: Int) async throws {
