@@ -79,7 +79,8 @@ static larder_status publish(writing *write, lrd_shard *shard, lrd_insertion *in
   }
 }
 
-/// Stores an entry that cannot go the short way. The shard is locked.
+/// Stores an entry that cannot go the short way, which needs less stack without this and clears no
+/// insertion. The shard is locked.
 static __attribute__((noinline)) larder_status store_slowly(writing *write, lrd_shard *shard)
     LRD_RELEASE(shard->lock) {
   lrd_insertion insertion = {0};
@@ -99,7 +100,7 @@ static LRD_COLD void destroy_left_over(larder_cache *cache, lrd_lane *lane) {
   lrdc_finish(cache, lane, &left_over);
 }
 
-/// Destroys the entry that an insertion has freed that went the short way.
+/// Destroys what an insertion on the short way has freed.
 static void destroy_freed(larder_cache *cache, lrd_lane *lane, lrd_entry *entry) {
   lrdc_destroy(cache, lane, entry);
   if (!lrd_garbage_end(lane)) destroy_left_over(cache, lane);
@@ -136,6 +137,7 @@ static larder_status store(writing *write, const void *data, uint64_t size, uint
   lrd_cache *core = write->cache->core;
   uint64_t hash = write->key.hash;
   lrd_shard *shard = lrd_cache_shard(core, hash);
+  // The bucket comes while the value is allocated.
   lrd_shard_prefetch(shard, hash, LRDC_REFERENCES);
   larder_status status = prepare(write, data, size, cost);
   if (status != LARDER_OK) return status;

@@ -89,9 +89,9 @@ extension Cache {
 
   /// Removes all entries that have expired, and returns how many there were.
   ///
-  /// No call finds what has expired, so nobody needs this. It frees memory, brings ``count`` and
-  /// ``totalCost`` up to date, and tells the observer, all of which would happen by itself within a
-  /// second.
+  /// No call finds what expired more than 10 ms ago, so nobody needs this. It frees memory, brings
+  /// ``count`` and ``totalCost`` up to date, and tells the observer, all of which would happen by
+  /// itself within a second.
   ///
   /// - Complexity: O(1) for each entry removed. Locks one shard at a time, for a few entries each.
   @discardableResult

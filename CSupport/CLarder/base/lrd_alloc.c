@@ -38,6 +38,7 @@ void *lrd_alloc(size_t bytes, size_t alignment) {
 #if defined(LRD_JEMALLOC)
   return mallocx(bytes, MALLOCX_ALIGN(alignment));
 #else
+  // Faster than posix_memalign(). It aligns for every type that fits into `bytes`, and no more.
   if (alignment <= _Alignof(max_align_t) && bytes >= alignment) return malloc(bytes);
   void *memory = NULL;
   if (alignment < sizeof(void *)) alignment = sizeof(void *);

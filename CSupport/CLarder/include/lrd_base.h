@@ -45,8 +45,8 @@
 
 #define LRD_INLINE static inline __attribute__((always_inline))
 #define LRD_COLD __attribute__((noinline, cold))
-/// Hints for branches. Less likely than one in a hundred, and clang takes what the branch leads to
-/// for cold, be it the one return of a function, and then makes all of it small and slow.
+/// Hints for branches. Clang compiles for size what it reaches with less than one chance in a
+/// hundred. If that is the one return of a function, it is the whole function. So these say 1.5.
 #define LRD_LIKELY(x) __builtin_expect_with_probability(!!(x), 1, 0.985)
 #define LRD_UNLIKELY(x) __builtin_expect_with_probability(!!(x), 0, 0.985)
 /// Keeps a pointer in one register: otherwise compilers add up its parts at each use.

@@ -139,8 +139,8 @@ static inline bool lrd_timer_asks(const lrd_timer *timer) {
   return !timer->clock && timer->first < timer->wake;
 }
 
-/// The tick at which an entry was written: exact where it ends by the rule; the same or the next one
-/// where it never ends; wrong by up to a fiftieth of a lifetime of its own.
+/// The tick at which an entry was written: exact where the rule ends it; that tick or the next one
+/// where nothing does; wrong by up to a fiftieth of a lifetime of its own.
 uint64_t lrd_timer_written(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry);
 
 #pragma clang assume_nonnull end

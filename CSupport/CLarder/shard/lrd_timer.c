@@ -155,7 +155,8 @@ static uint64_t written_by(const lrd_rule *rule, const lrd_entry *entry, uint64_
 uint64_t lrd_timer_written(const lrd_timer *timer, const lrd_pool *pool, const lrd_entry *entry) {
   uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
   uint64_t hard = lrd_entry_hard(pool, entry, word);
-  // A word without an end has all bits of the tick but the lowest.
+  // A word without an end has all bits of the tick but the lowest. Rounded up, so that nothing
+  // looks older than it is.
   return written_by(&timer->rule, entry, hard) + lrd_word_is_endless(hard);
 }
 

@@ -39,8 +39,9 @@
  * THREADS. Every function may be called from any thread at any time, except larder_destroy().
  * Operations are linearizable for each key. A hit takes no lock. It stores only to memory of its
  * own thread, to the count of pins of a value that it pins, and, with a policy that counts hits in
- * the entry, to that count until it is at its small maximum. A write locks one shard. After fork()
- * caches work in the child.
+ * the entry, to that count until it is at its small maximum. With a policy that orders by use,
+ * every 64th hit tries locks. With `after_access` a hit may move the deadline. A write locks one
+ * shard. After fork() caches work in the child.
  *
  * CALLBACKS run on the calling thread, without a lock. Releases, and `removed` for what expires,
  * may also run on the library's background thread. Releases, `removed` and `respond` may also run
@@ -50,13 +51,13 @@
  * causes the next, for example when a removal stores another value, they nest on the stack, about
  * 800 bytes for each. The caller must see to it that this ends.
  *
- * MEMORY. An entry takes about 100 bytes besides its key and value. With LARDER_ADAPTIVE there are
- * up to 8 more bytes for each entry of the limit, 27 KB at least from 256 entries on, and some 130
- * bytes for each below that. An empty cache takes 2.7 KB, and 0.8 KB for each further shard. With
- * LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7 and 1.9 KB. Where values can expire,
- * each shard takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it. The library
- * reserves no memory for values: they come from the process's malloc, and from 1 MiB on from the
- * system.
+ * MEMORY. An entry takes about 100 bytes besides its key and value. LARDER_ADAPTIVE takes more for
+ * each entry of the limit: up to 8 bytes from 8,000 entries on, 4 bytes and 27 KB in all from 256
+ * entries on, and some 130 bytes below that. An empty cache takes 2.7 KB, and 0.8 KB for each
+ * further shard. With LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7 and 1.9 KB. Where
+ * values can expire, each shard takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it.
+ * The library reserves no memory for values: they come from the process's malloc, and from 1 MiB on
+ * from the system.
  *
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
  * sleeps; one below 4,096 ns is taken for that. When its lifetime is over, a value is found for 10
