@@ -9,8 +9,8 @@ import Synchronization
 /// `Task.detached`, inherit none, so cycles through these are not seen.
 ///
 /// Nobody can tell whether a loader will wait for a `Task { }` that it starts. So until the load
-/// ends, it counts as waiting for what the task asks for, and afterwards the load that has asked for
-/// it does, until that ends. A loader that begins other loads and does not wait for them should use
+/// ends, it counts as waiting for what the task asks for. Afterwards the load that has asked for it
+/// does, until that ends. A loader that begins other loads and does not wait for them should use
 /// `Task.detached`. Nobody sees that another load waits for a task that this one has left behind.
 public struct LoadCycle: Error, CustomStringConvertible {
   /// The keys of the cycle, each of which was asked for by the one before, and the first by the
