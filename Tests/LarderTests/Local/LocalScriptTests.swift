@@ -10,7 +10,7 @@ import Testing
 /// thread next enters the shard, so each call is followed by one that enters and does nothing. The
 /// adaptive policy polls samples in the order of their slots, which differ: its hits are as many,
 /// give or take a few.
-@Suite("A local cache does what a cache does", .timeLimit(.minutes(10)))
+@Suite("A local cache does what a cache does", .timeLimit(.minutes(20)))
 struct LocalScriptTests {
   static let seeds: (UInt64, UInt64) = (0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9)
   static let limits = [
