@@ -56,16 +56,45 @@ class LoadNode: @unchecked Sendable {
   var whole: LoadNode?
 
   /// The load that this code is a part of, if any: the innermost that is not over.
-  static var running: LoadNode? { inherited.last { !$0.isClosed } }
+  static var running: LoadNode? {
+    guard let load = inherited else { return nil }
+    return load.isClosed ? open(outer)?.load : load
+  }
 
-  /// The loads by whose loaders this code has begun, each inside the one before it. One that is not
-  /// over may wait for what those inside it have left behind.
-  @TaskLocal private static var inherited: [LoadNode] = []
+  /// The load by whose loader this code has begun.
+  @TaskLocal private static var inherited: LoadNode?
+
+  /// A load that was not over when one inside it began, and those around it. It may wait for what
+  /// the one inside leaves behind.
+  private final class Outer: Sendable {
+    let load: LoadNode
+    let outer: Outer?
+
+    init(_ load: LoadNode, in outer: Outer?) {
+      self.load = load
+      self.outer = outer
+    }
+  }
+
+  /// The loads around the inherited one. Most have none, and pay nothing for them.
+  @TaskLocal private static var outer: Outer?
+
+  /// The innermost of these that is not over.
+  private static func open(_ outer: Outer?) -> Outer? {
+    var open = outer
+    while let closed = open, closed.load.isClosed { open = closed.outer }
+    return open
+  }
 
   /// Runs `body`, which begins the loader, as a part of this load.
   func including<Result>(_ body: () throws -> Result) rethrows -> Result {
-    let outer = Self.inherited.filter { !$0.isClosed }
-    return try Self.$inherited.withValue(outer + [self], operation: body)
+    guard let load = Self.inherited else {
+      return try Self.$inherited.withValue(self, operation: body)
+    }
+    let open = Self.open(Self.outer)
+    return try Self.$outer.withValue(load.isClosed ? open : Outer(load, in: open)) {
+      try Self.$inherited.withValue(self, operation: body)
+    }
   }
 }
 
