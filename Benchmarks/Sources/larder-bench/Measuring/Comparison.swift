@@ -65,6 +65,7 @@ struct Comparison {
         let index = (turn + round) % contenders.count
         let contender = contenders[index]
         if collapsed[index] && round > 0 { continue }
+        if round >= method.samples { progress.expect(1, of: contender.label) }
         try progress.unit(of: contender.label) {
           if let rate { try contender.sampleLatency(rate: rate) } else { try contender.sample() }
         }

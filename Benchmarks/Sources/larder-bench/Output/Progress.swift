@@ -55,8 +55,7 @@ final class Progress {
     guard lastWritten == 0 || time - lastWritten >= (isTerminal ? 0.1 : 5) else { return }
     lastWritten = time
     let done = work.values.reduce(0) { $0 + $1.done }
-    // A command may do more than it has announced.
-    let total = max(done + 1, work.values.reduce(done) { $0 + $1.left })
+    let total = work.values.reduce(done) { $0 + $1.left }
     let left = secondsLeft.map { ", about \(Int($0.rounded(.up))) s left" } ?? ""
     let line = "larder-bench: \(label) (\(done + 1) of \(total)\(left))"
     writeToStandardError(isTerminal ? "\r\u{1B}[K\(line)" : "\(line)\n")
