@@ -43,6 +43,22 @@ void lrdt_destruction_let_go(void) {
   atomic_store(&stop.let_go, true);
 }
 
+int64_t lrdt_pass_left(lrd_cache *cache) {
+  lrd_pool *pool = &cache->pool;
+  int64_t left = 0;
+  lrd_lock_acquire(&pool->lock);
+  for (uint32_t i = 0; i < pool->pages; i++) {
+    const lrd_page *page = lrd_pool_page_locked(pool, i);
+    if (page && page->vacated && !page->hollow) left += page->capacity - page->free;
+  }
+  lrd_lock_release(&pool->lock);
+  // After the pages: what others move or destroy meanwhile makes the result larger, never smaller.
+  lrd_lock_acquire(&cache->shards->lock);
+  left -= cache->moved_free.count;
+  lrd_lock_release(&cache->shards->lock);
+  return left;
+}
+
 void lrdt_pass_close(lrd_cache *cache) {
   lrd_pass_close(cache);
 }

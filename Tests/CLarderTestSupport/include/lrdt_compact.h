@@ -13,6 +13,10 @@ void lrdt_destruction_stop(void);
 bool lrdt_destruction_is_stopped(void);
 void lrdt_destruction_let_go(void);
 
+/// The entries in vacated pages that no pass has moved, and the slots that threads have in their
+/// hands. Pages that were given back in part do not count.
+int64_t lrdt_pass_left(lrd_cache *cache);
+
 /// Calls lrd_pass_close(), as the background thread does after its last pass.
 void lrdt_pass_close(lrd_cache *cache);
 
