@@ -136,6 +136,28 @@ struct CompactionFailureTests {
     #expect(cache.totalCost == Self.many / 10 * 5)
   }
 
+  @Test("Nor does one that was given room for two deadlines, where all had room for one")
+  func staleIdle() {
+    let clock = ManualClock()
+    let cache = Cache<Int, Int>(
+      shards: 1, expiration: .afterWrite(.seconds(1_000)), options: .init(clock: .manual(clock)))
+    cache.expiration = .init(afterWrite: .seconds(1_000), afterAccess: .seconds(100))
+    for key in 0..<Self.many { cache[key] = key }
+    for key in 0..<Self.many where key % 10 != 0 { cache[key] = nil }
+    while !cache.withCore({ lrdt_pass_begin_busy($0) }) {
+      for key in 0..<Self.many { cache[key] = key }
+      for key in 0..<Self.many where key % 10 != 0 { cache[key] = nil }
+    }
+    #expect(cache.withCore { lrdt_pass_go_on($0, true) } == 0)
+    clock.advance(by: .seconds(60))
+    Self.check(cache)
+    // What was used lives on, as it would not if a hit had moved another entry's deadline.
+    clock.advance(by: .seconds(60))
+    Self.check(cache)
+    cache.reclaim()
+    Self.check(cache)
+  }
+
   @Test("Pages that a thread looked through are as others where fork() has lost it")
   func lostHollow() {
     // Too little for reclaim() to vacate pages again.

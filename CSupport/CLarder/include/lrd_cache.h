@@ -42,7 +42,7 @@
  *   hard            all entries have room for a hard word (lrd_deadline.h); set once (release),
  *                   partner: lrd_cache_has_room()
  *   compacting      true while a thread moves entries (lrd_compact.h)
- *   moved           entries ever moved by that; guard: `compacting`, a shard's lock (relaxed)
+ *   moved           entries ever moved, by that or by lrd_retrofit.h; relaxed
  *   moved_out       entries whose copies have their places (lrd_pass.h); guard: `compacting`, and a
  *                   shard's lock
  *   moved_free      those of them that no reader holds; guard: the first shard's lock

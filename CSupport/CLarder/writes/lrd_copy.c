@@ -10,4 +10,5 @@ void lrd_copy_in_place_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *ent
   if (cost) *lrd_entry_cost_field(copy, copy->fields) = cost;
   if (timed && !(entry->fields & LRD_IS_TIMED)) lrd_entry_add_time(copy);
   lrd_shard_move_locked(shard, entry, copy, hash, replaced);
+  atomic_fetch_add_explicit(&cache->moved, 1, memory_order_relaxed);
 }

@@ -187,7 +187,6 @@ static void move_found_locked(lrd_pass *pass, lrd_shard *shard, found *found, lr
     lrd_entry *copy = lrd_slot_open(pass->cache, pass->stock.ids[size][--*count]);
     lrd_copy_in_place_locked(pass->cache, shard, found->entries[i], copy, false, replaced);
     pass->moved++;
-    LRD_STORE(&pass->cache->moved, LRD_LOAD(&pass->cache->moved) + 1);
   }
   found->count = 0;
 }
@@ -195,9 +194,16 @@ static void move_found_locked(lrd_pass *pass, lrd_shard *shard, found *found, lr
 /// True when a copy of the entry finds room in so many slots. No entry of the page that was vacated
 /// needs more. But that page may have been freed since it was listed, and another one, with larger
 /// entries, made at its address.
-static bool fits(const lrd_pool *pool, const lrd_entry *entry, uint32_t step) {
-  uint8_t odd = entry->fields & pool->odd;
-  return step >= (odd & LRD_IS_TIMED ? pool->wide : odd ? 2 : 1);
+static bool fits_locked(lrd_pool *pool, lrd_shard *shard, const lrd_entry *entry, uint32_t step)
+    LRD_REQUIRES(shard->lock) {
+  if (step >= pool->wide) return true;
+  if (entry->fields & LRD_IS_TIMED) {
+    // All have a time from the start, and a page tells which have room for two deadlines. Or the
+    // page tells of those that have any.
+    if (pool->odd & LRD_IS_TIMED) return false;
+    if (lrd_pool_is_wide(pool, lrd_wheel_id(&shard->timer->wheel, pool, entry))) return false;
+  }
+  return step >= (entry->fields & pool->odd ? 2 : 1);
 }
 
 static void move_locked(lrd_pass *pass, lrd_shard *shard, lrd_entry **entries, size_t count,
@@ -205,7 +211,7 @@ static void move_locked(lrd_pass *pass, lrd_shard *shard, lrd_entry **entries, s
   found found = {.count = 0};
   for (size_t i = 0; i < count && found.count < LRD_MOVES_PER_LOCK; i++) {
     const lrd_vacancy *vacancy = lrd_vacancy_of(pass->vacancies, pass->count, entries[i]);
-    if (!vacancy || !fits(&pass->cache->pool, entries[i], vacancy->step)) continue;
+    if (!vacancy || !fits_locked(&pass->cache->pool, shard, entries[i], vacancy->step)) continue;
     found.step[found.count] = vacancy->step;
     found.entries[found.count++] = entries[i];
   }
