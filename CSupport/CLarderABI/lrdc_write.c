@@ -70,8 +70,10 @@ static larder_status publish(writing *write, lrd_shard *shard, lrd_insertion *in
         lrd_insertion_finish(core, write->lane, shard, insertion, write->entry, old, hash);
     // The lock is free again: the pin that this round took may be the last one.
     bool failed = result >= LRD_AGAIN || result == LRD_OUT_OF_MEMORY;
-    // A value that has expired since this round looked at it counts as none.
+    // A value that has expired since this round looked at it counts as none; but it was there to be
+    // replaced.
     bool expired = insertion->expired && result != LRD_REPLACED;
+    if (expired && write->only_present && result == LRD_INSERTED) return LARDER_REPLACED;
     if ((failed && !insertion->replaced) || expired) drop_old(write);
     if (result < LRD_AGAIN) return status_of(result);
     if (result == LRD_UNFIT && !refit(write)) return LARDER_OUT_OF_MEMORY;

@@ -32,7 +32,7 @@ typedef struct lrd_insertion {
   lrd_entry *_Nullable taken; // what `replaced` took out, if the caller is still to see it
   bool replaced;              // an earlier round took the key's old entry out
   bool noted;                 // an earlier round noted the replacement as a hit
-  bool expired;               // the key's old entry had expired: there was none
+  bool expired;               // the old entry that this round found had expired: there was none
   uint32_t seeks;             // rounds that ended to look in other shards for what has expired
 } lrd_insertion;
 

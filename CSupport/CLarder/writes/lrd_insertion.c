@@ -31,15 +31,21 @@ void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *in
   lrd_supply_drop(&insertion->supply);
 }
 
-/// Steps 1 and 3, when another thread has stored a value since an earlier round took the old one
-/// out. That was an eviction, then, and not the first half of a replacement. Unlocks for the next
-/// round, in which the caller sees the value that it replaces.
-static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
-    LRD_RELEASE(shard->lock) {
+/// When it turns out that an earlier round, which took the old entry out, has replaced nothing: that
+/// was an eviction, then.
+static void count_as_evicted_locked(lrd_shard *shard, lrd_insertion *insertion)
+    LRD_REQUIRES(shard->lock) {
   shard->counters.removals--;
   lrd_shard_note_eviction_locked(shard, LRD_EVICTED_BY_COST);
   if (insertion->taken) insertion->taken->state = LRD_REMOVED_LIMIT;
   insertion->replaced = false;
+}
+
+/// Steps 1 and 3, when another thread has stored a value since an earlier round took the old one
+/// out. Unlocks for the next round, in which the caller sees the value that it replaces.
+static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
+    LRD_RELEASE(shard->lock) {
+  count_as_evicted_locked(shard, insertion);
   lrd_shard_leave(cache, shard);
   return LRD_AGAIN;
 }
@@ -53,6 +59,9 @@ static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inse
   if (old) {
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_BY_CALL, &removed);
     shard->counters.removals++;
+  } else if (insertion->taken) {
+    // An earlier round took it out, for a replacement that does not come.
+    insertion->taken->state = LRD_REMOVED_BY_CALL;
   }
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &removed);
   lrd_insertion_abandon(cache, shard, insertion);
@@ -68,6 +77,8 @@ static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_sha
   if (!(entry->fields & LRD_IS_TIMED)) lrd_entry_add_time(entry);
   lrd_chain expired = {0};
   uint64_t limit = lrd_limit_at(lrd_timer_look(shard->timer));
+  // Of this round: another thread may have stored a value since an earlier one.
+  insertion->expired = false;
   if (*old && (*old)->fields & LRD_IS_TIMED && lrd_timer_is_over(*old, limit)) {
     lrd_expire_locked(shard, *old, &expired);
     *old = NULL;
@@ -85,7 +96,13 @@ static lrd_result fetch(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inser
   lrd_shard_leave(cache, shard);
   if (lrd_supply_fetch(supply, &cache->entry_references)) return LRD_AGAIN;
   supply->declined = supply->optional;
-  return supply->optional ? LRD_AGAIN : LRD_OUT_OF_MEMORY;
+  if (supply->optional) return LRD_AGAIN;
+  if (insertion->replaced) {
+    lrd_shard_enter(cache, NULL, shard);
+    count_as_evicted_locked(shard, insertion);
+    lrd_shard_leave(cache, shard);
+  }
+  return LRD_OUT_OF_MEMORY;
 }
 
 /// Step 4, when another shard must make room: evicts a few entries from the next one that has some.
