@@ -87,8 +87,9 @@ import Testing
         #expect(MemoryPressure.sources.allSatisfy { $0.isWatched })
         usleep(300_000)
         #expect(MemoryPressure.current == .normal, "there is enough memory")
-        root.memory(available: 100)
+        // In this order: both may be read in between.
         root.stalls("proc/pressure/memory", some: "50.00")
+        root.memory(available: 100)
         Self.level(becomes: .warning)
         waitUntil("the cache answers") { cache.count == 50 }
         root.stalls("proc/pressure/memory", some: "50.00", full: "20.00")
@@ -96,6 +97,66 @@ import Testing
         waitUntil("the cache answers") { cache.count == 10 }
         root.stalls("proc/pressure/memory", some: "0.10")
         Self.level(becomes: .normal)
+      }
+    }
+
+    @Test("A level ends also when no cache heeds it any more", arguments: [false, true])
+    func deserted(isIgnored: Bool) async {
+      await #expect(processExitsWith: .success) { [isIgnored] in
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        root.memory(available: 100)
+        root.stalls("proc/pressure/memory", some: "50.00", full: "50.00")
+        var cache: Cache<Int, Int>? = PressureTests.filled()
+        Self.level(becomes: .critical)
+        if isIgnored { cache!.pressure = .ignore } else { cache = nil }
+        root.stalls("proc/pressure/memory", some: "0.00")
+        Self.level(becomes: .normal)
+        withExtendedLifetime(cache) {}
+      }
+    }
+
+    @Test("A program that has called start() hears levels without a cache")
+    func alone() async {
+      await #expect(processExitsWith: .success) {
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        root.memory(available: 100)
+        root.stalls("proc/pressure/memory", some: "0.00")
+        MemoryPressure.start()
+        usleep(300_000)
+        root.stalls("proc/pressure/memory", some: "50.00")
+        Self.level(becomes: .warning)
+        root.stalls("proc/pressure/memory", some: "0.00")
+        Self.level(becomes: .normal)
+      }
+    }
+
+    @Test("A process without descriptors for a while loses no source, and does not spin")
+    func descriptors() async {
+      await #expect(processExitsWith: .success) {
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        root.memory(available: 100)
+        root.stalls("proc/pressure/memory", some: "0.00")
+        let cache = PressureTests.filled()
+        usleep(300_000)
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
+        var (before, after) = (timespec(), timespec())
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before)
+        // The averages are read in between.
+        usleep(5_000_000)
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        // Where poll() fails at once, a thread that calls it again and again uses a processor.
+        #expect(after.tv_sec - before.tv_sec < 2)
+        #expect(MemoryPressure.sources.allSatisfy { $0.isWatched })
+        root.stalls("proc/pressure/memory", some: "50.00")
+        Self.level(becomes: .warning)
+        waitUntil("the cache answers") { cache.count == 50 }
       }
     }
 

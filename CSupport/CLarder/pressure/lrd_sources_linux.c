@@ -172,6 +172,11 @@ bool lrd_sources_are_read(const lrd_sources *sources) {
   return read;
 }
 
+/// True for errors of the process or the moment, which say nothing about a file.
+static bool will_pass(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EAGAIN;
+}
+
 static void lose(lrd_source *source, int error) {
   close_source(source);
   source->averaged = false;
@@ -194,12 +199,13 @@ void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, ui
   case LRD_EVENTS_OF_GROUP:
     // Must be read to wait for the next one.
     length = pread(source->fd, text, sizeof text, 0);
-    if (length <= 0) lose(source, errno);
+    if (length == 0 || (length < 0 && !will_pass(errno))) lose(source, length ? errno : ENODEV);
     break;
   case LRD_USAGE_OF_GROUP:
     length = read(source->fd, text, sizeof(uint64_t));
     // The last event of a group is its end.
-    if (lrd_group_limit(&sources->group) == LRD_UNKNOWN) lose(source, ENODEV);
+    errno = 0;
+    if (lrd_group_limit(&sources->group) == LRD_UNKNOWN && !will_pass(errno)) lose(source, errno);
     break;
   case LRD_SOURCE_OF_SYSTEM:
     break;
@@ -216,9 +222,10 @@ static bool group_is_short(const lrd_sources *sources) {
 static void read_averages(const lrd_sources *sources, lrd_source *source, uint64_t now) {
   bool full = source->level == LRD_CRITICAL;
   folder folder = folder_of(sources, source->kind);
+  errno = 0;
   uint64_t value = lrd_stalls_average(folder.path, file_of[source->kind], full ? "full" : "some");
   if (value == LRD_UNKNOWN) {
-    lose(source, ENODEV);
+    if (!will_pass(errno)) lose(source, errno);
   } else if (value >= (full ? critical_average : warning_average)) {
     source->until = now + period_of_averages + 1;
   }

@@ -7,6 +7,7 @@
 #include "lrd_process.h"
 #include "lrd_thread.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -21,6 +22,9 @@ static lrd_sources sources;
 static bool is_open, wanted, told_before, running;
 static int bell = -1, bell_rope = -1; // the ends of a pipe; one descriptor on Linux
 static _Atomic(uint32_t) wakeups;
+
+/// After it the thread tries again to sleep in poll(), which has failed.
+static const uint64_t pause_without_poll = 1000000000; // 1 s
 
 static uint64_t (*tick)(uint64_t now);
 static void (*sense)(int level);
@@ -110,23 +114,32 @@ static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due, uint64_
     return;
   }
   uint64_t milliseconds = left / 1000000 + 1;
-  poll(sleepers->poll, sleepers->count,
-       !due                     ? -1
-       : milliseconds > 3600000 ? 3600000
-                                : (int)milliseconds);
+  int woken = poll(sleepers->poll, sleepers->count,
+                   !due                     ? -1
+                   : milliseconds > 3600000 ? 3600000
+                                            : (int)milliseconds);
+  // Where the process may not have so many descriptors any more, poll() fails at once.
+  if (woken < 0 && errno != EINTR) {
+    lrd_park(&wakeups, seen, due && left < pause_without_poll ? left : pause_without_poll);
+    return;
+  }
   char rung[64];
   if (sleepers->poll[0].revents && read(bell, rung, sizeof rung) < 0) return;
 }
 
 static void run(void) {
   sleepers sleepers = {.count = 0};
+  int sensed = 0;
   for (;;) {
     uint32_t seen = atomic_load_explicit(&wakeups, memory_order_acquire);
     uint64_t now = lrd_clock();
     lrd_side_lock_acquire(&guard);
     int level = listen_locked(&sleepers, now);
     if (prepare_locked(&sleepers)) level = 0;
-    uint64_t read_at = is_open && heeds() ? sources.read_at : 0;
+    if (level >= 0) sensed = level;
+    // A level that was told stays until its end is told, also when no cache heeds it any more.
+    bool reads = is_open && (heeds() || told_before || sensed != 0);
+    uint64_t read_at = reads ? sources.read_at : 0;
     lrd_side_lock_release(&guard);
     if (level >= 0) sense(level);
     uint64_t due = tick(now);

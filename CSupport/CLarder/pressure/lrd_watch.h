@@ -18,7 +18,8 @@
  *                   due; it does not sleep on the word if that has changed
  *
  * THE CHILD of fork() closes its copies of the descriptors, and has no thread. The next wake-up
- * starts the thread; the next cache that heeds, or start(), opens the sources. */
+ * starts the thread; start() opens the sources, or the next cache that heeds, unless the parent had
+ * called start() or stop(). */
 #pragma once
 
 #include "lrd_sources.h"
@@ -27,7 +28,8 @@
 
 /// What the thread calls, without a lock: `tick`, which returns when to call it again (0: never),
 /// `sense` with the level of the system when it changes or is confirmed, and `heeds`, which is
-/// false while no cache wants to know. Once.
+/// false while no cache wants to know. Then, and unless start() was called, nothing is read once the
+/// level is normal. Once.
 void lrd_watch_serve(uint64_t (*tick)(uint64_t now), void (*sense)(int level), bool (*heeds)(void));
 
 /// Opens the sources and starts the thread, unless that was done. `told`: even after
