@@ -25,7 +25,8 @@ extension Cache {
   }
 
   /// Asks `judge` once about each key that is stored during the whole call, with its value of that
-  /// moment, and at most once about any other.
+  /// moment, and at most once about any other. (Twice if the cache is given its first lifetime or
+  /// its first idle time in between.)
   ///
   /// Lists the names of one slice at a time. A name holds a key, but no value.
   func askAboutAll<Failure: Error>(
@@ -50,6 +51,8 @@ extension Cache {
   ///
   /// `find` runs under the shard's lock and chooses the entry, which is passed over if it has
   /// expired; `judge` runs without a lock. Returns whether the entry was removed.
+  ///
+  /// If the entry was moved meanwhile, its copy has its place, and `judge` is asked again.
   ///
   /// `judge` sees the value on loan, not as a copy. A copy might become the last reference and die
   /// here, although the cache releases its values elsewhere. Only a thread that has all its loans
@@ -99,13 +102,20 @@ extension Cache {
       lrd_shard_leave(core, shard)
       return false
     case .remove(let reason):
-      return evict(shard, reason) { shard in
-        guard lrd_shard_holds_locked(shard, entry, hash48) else { return nil }
+      var isMoved = false
+      let isRemoved = evict(shard, reason) { shard in
+        guard lrd_shard_holds_locked(shard, entry, hash48) else {
+          let state = UInt32(lrd_entry_get_state(entry))
+          isMoved = loan != nil && state == LRD_REMOVED_MOVED.rawValue
+          return nil
+        }
         // The lock keeps the entry alive from here on. End the loan first: an entry on loan could
         // not be destroyed by its own removal.
         _ = endLoan()
         return entry
       }
+      // The first lifetime that a cache is given moves all entries, also those on loan.
+      return isMoved ? try ask(judge, in: shard, about: find) : isRemoved
     }
   }
 

@@ -59,6 +59,7 @@ extension Cache {
   ///
   /// The closure is called exactly once for every key that is stored during the whole call, with
   /// the key's value at that moment, and at most once for a key that is stored during part of it.
+  /// (Once more, if the cache is given its first lifetime or idle time at that moment.)
   /// The entry is removed only if it still has that value afterwards. The closure runs without a
   /// lock and may use the cache. (If the calling thread is already inside 32 loans, a value that
   /// replaces another while the closure looks at that one may be removed instead.)

@@ -50,7 +50,8 @@
 /// go back first; NULL if it has none. Destroys what it has moved, by the hooks.
 void lrd_compact(lrd_cache *cache, lrd_lane *_Nullable lane);
 
-/// Changes when entries are moved: what was remembered of their addresses is then good for nothing.
+/// Changes when entries are moved, by this or by lrd_retrofit.h: what was remembered of their
+/// addresses is then good for nothing.
 static inline uint64_t lrd_cache_moved(const lrd_cache *cache) {
   return LRD_LOAD(&cache->moved);
 }
