@@ -62,7 +62,8 @@ larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
   lrd_expiration expiration = lrdc_expiration(after_write, after_access, jitter);
   bool by_use = expiration.after_access != LRD_NEVER;
   if (!lrd_cache_retrofit(cache->core, by_use)) return LARDER_OUT_OF_MEMORY;
-  return lrd_cache_set_expiration(cache->core, expiration) ? LARDER_OK : LARDER_OUT_OF_MEMORY;
+  bool set = lrd_cache_set_expiration(cache->core, expiration, LRD_WHOLE_RULE);
+  return set ? LARDER_OK : LARDER_OUT_OF_MEMORY;
 }
 
 larder_status larder_remove_expired(larder_cache *cache, uint64_t *removed) {

@@ -30,12 +30,26 @@ extension Cache {
     get { Expiration(core: lrd_cache_expiration(core)) }
     set {
       if newValue == expiration { return }
-      extras?.secondChance?.willWriteAll()
-      defer { extras?.secondChance?.didWriteAll() }
-      require(
-        canExpire(byUse: newValue.core.after_access != .max)
-          && lrd_cache_set_expiration(core, newValue.core), "no memory for lifetimes")
+      setExpiration(newValue, LRD_WHOLE_RULE)
     }
+  }
+
+  /// Sets ``Expiration/afterWrite`` of ``expiration``, whatever another thread does to the rest.
+  package func setLifetime(afterWrite lifetime: Duration?) {
+    setExpiration(Expiration(afterWrite: lifetime), LRD_AFTER_WRITE)
+  }
+
+  /// The same for ``Expiration/afterAccess``.
+  package func setLifetime(afterAccess lifetime: Duration?) {
+    setExpiration(Expiration(afterAccess: lifetime), LRD_AFTER_ACCESS)
+  }
+
+  private func setExpiration(_ new: Expiration, _ parts: Int) {
+    extras?.secondChance?.willWriteAll()
+    defer { extras?.secondChance?.didWriteAll() }
+    require(
+      canExpire(byUse: new.core.after_access != .max)
+        && lrd_cache_set_expiration(core, new.core, UInt32(parts)), "no memory for lifetimes")
   }
 
   /// Returns how long the value stored for `key` has to live if it is not used meanwhile; `nil` if

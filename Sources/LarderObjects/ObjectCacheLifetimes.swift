@@ -50,9 +50,7 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
     get { contents.expiration.afterWrite }
     nonmutating set {
       cache.store.expectExpirations()
-      let old = contents.expiration
-      contents.expiration = Expiration(
-        afterWrite: newValue, afterAccess: old.afterAccess, jitter: old.jitter)
+      contents.setLifetime(afterWrite: newValue)
     }
   }
 
@@ -64,9 +62,7 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
     get { contents.expiration.afterAccess }
     nonmutating set {
       cache.store.expectExpirations()
-      let old = contents.expiration
-      contents.expiration = Expiration(
-        afterWrite: old.afterWrite, afterAccess: newValue, jitter: old.jitter)
+      contents.setLifetime(afterAccess: newValue)
     }
   }
 

@@ -32,7 +32,7 @@ struct IdleUseTests {
     #expect(lrdt_use_at(core.cache, core.lane, entry, 50 * Self.second))
     #expect(abs(core.left(entry) - 100) < 0.001)
     let rule = lrd_expiration(after_write: .max, after_access: 10 * Self.second, jitter: 0)
-    #expect(lrd_cache_set_expiration(core.cache, rule))
+    #expect(lrd_cache_set_expiration(core.cache, rule, UInt32(LRD_WHOLE_RULE)))
     #expect(abs(core.left(entry) - 10) < 0.001)
     core.pass(seconds: 8)
     #expect(lrdt_use_at(core.cache, core.lane, entry, 58 * Self.second))

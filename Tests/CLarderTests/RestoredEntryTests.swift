@@ -18,7 +18,7 @@ struct RestoredEntryTests {
     #expect(lrd_cache_retrofit(core.cache, true))
     let rule = lrd_expiration(
       after_write: 1_000 * Self.second, after_access: 100 * Self.second, jitter: 0)
-    #expect(lrd_cache_set_expiration(core.cache, rule))
+    #expect(lrd_cache_set_expiration(core.cache, rule, UInt32(LRD_WHOLE_RULE)))
     let former = core.insert(0, lifetime: 500)
     core.pass(seconds: 50)
     lrd_entry_describe_as(core.cache, narrow, hash, 0, lrd_entry_timing(core.cache, former))

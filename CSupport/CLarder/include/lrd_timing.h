@@ -81,10 +81,14 @@ static inline void lrd_cache_ask(lrd_cache *cache) {
   lrd_request_visit(&cache->request);
 }
 
-/// The rule for entries without a lifetime of their own. To set it changes the deadlines of what is
-/// stored: O(n), in slices. False if they have no room for it (lrd_retrofit.h), or without memory:
-/// then either the rule stays as it is, or some entries keep the deadlines of the former one.
+/// Parts of a rule, as a set.
+enum { LRD_AFTER_WRITE = 1, LRD_AFTER_ACCESS = 2, LRD_JITTER = 4, LRD_WHOLE_RULE = 7 };
+
+/// The rule for entries without a lifetime of their own. To set `parts` of it changes the deadlines
+/// of what is stored: O(n), in slices. False if they have no room for it (lrd_retrofit.h), or
+/// without memory: then either the rule stays as it is, or some entries keep the deadlines of the
+/// former one.
 lrd_expiration lrd_cache_expiration(lrd_cache *cache);
-bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration);
+bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration, uint32_t parts);
 
 #pragma clang assume_nonnull end

@@ -152,13 +152,25 @@ static void follow_all(lrd_cache *cache, slice *slice) {
   lrd_cache_end_idle(cache, &cache->rule);
 }
 
-bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration) {
-  lrd_rule rule = lrd_rule_of(expiration);
+/// The parts of a rule that are to change, with the others of the present one.
+static lrd_expiration mix(lrd_expiration new, lrd_expiration present, uint32_t parts) {
+  return (lrd_expiration){
+      .after_write = (parts & LRD_AFTER_WRITE ? new : present).after_write,
+      .after_access = (parts & LRD_AFTER_ACCESS ? new : present).after_access,
+      .jitter = (parts & LRD_JITTER ? new : present).jitter,
+  };
+}
+
+bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration, uint32_t parts) {
   slice slice = {0};
-  if (!lrd_cache_has_room(cache, rule.after_access < LRD_FOREVER)) return false;
+  // What stays has its room already.
+  bool idles = parts & LRD_AFTER_ACCESS && lrd_rule_of(expiration).after_access < LRD_FOREVER;
+  if (!lrd_cache_has_room(cache, idles)) return false;
   if (!make_room(&slice, LRD_SWEEP_ROOM)) return false;
   // One change at a time, and each to its end: there are only two parities.
   while (atomic_exchange_explicit(&cache->rule_changes, true, memory_order_acquire)) lrd_yield();
+  expiration = mix(expiration, cache->expiration, parts);
+  lrd_rule rule = lrd_rule_of(expiration);
   if (cache->torn) follow_all(cache, &slice);
   // Without memory for that, the rule stays.
   if (!cache->torn) {
