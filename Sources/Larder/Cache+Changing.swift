@@ -32,9 +32,10 @@ extension Cache {
       // After the `defer`, so that the copy goes before the entry does.
       var value = found.value.take()
       let result = try body(&value)
-      if let value = value.take() {
-        let cost = cost(value)
-        let outcome = store(value, key, cost ?? found.kept.cost, lifetime: found.kept.lifetime) {
+      if value != nil {
+        let cost = cost(value!) ?? found.kept.cost
+        // Moved: a value that is refused dies where the cache releases values, and no copy here.
+        let outcome = store(value.take()!, key, cost, lifetime: found.kept.lifetime) {
           old, tookOut in
           old == nil && tookOut || isStill(found, old)
         }
@@ -89,19 +90,21 @@ extension Cache {
     outdates: Bool = true, loadTime: UInt64 = 0,
     if isWanted: (StoredEntry?, _ tookOut: Bool) -> Bool
   ) -> InsertionOutcome? {
-    withoutActuallyEscaping(isWanted) { isWanted in
+    // Closures cannot consume what they capture.
+    var moved = Optional(consume value)
+    return withoutActuallyEscaping(isWanted) { isWanted in
       if let extras {
         return storeIfWanted(
-          copy value, key, cost, lifetime: lifetime, replaced: nil, with: extras,
+          moved.take()!, key, cost, lifetime: lifetime, replaced: nil, with: extras,
           outdates: outdates, loadTime: loadTime, isWanted)
       }
       var storage = Storage(
         moment: 0, ages: nil, refresh: nil, lends: false, outdates: outdates, isWanted: isWanted)
       let outcome =
         if let lifetime {
-          storeTimed(copy value, key, cost, lifetime, replaced: nil, with: &storage)
+          storeTimed(moved.take()!, key, cost, lifetime, replaced: nil, with: &storage)
         } else {
-          storePlainly(copy value, key, cost, replaced: nil, with: &storage)
+          storePlainly(moved.take()!, key, cost, replaced: nil, with: &storage)
         }
       return storage.gaveUp ? nil : outcome
     }

@@ -91,7 +91,8 @@ extension Cache {
   }
 
   /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that
-  /// is there afterwards; `nil` if the new one is too costly or there is no memory.
+  /// is there afterwards; `nil` if the new one is too costly, has no time to live, or finds no
+  /// memory.
   ///
   /// - Parameters:
   ///   - value: The value to keep.
@@ -102,14 +103,20 @@ extension Cache {
   /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
   @discardableResult
   public func insert(
-    _ value: Value, ifAbsentForKey key: Key, cost: Int? = nil,
+    _ value: consuming Value, ifAbsentForKey key: Key, cost: Int? = nil,
     file: StaticString = #fileID, line: UInt = #line
   ) -> (inserted: Bool, current: Value?) {
     require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
+    var value = Optional(consume value)
     while true {
-      if let current = peek(forKey: key) { return (false, current) }
-      if let outcome = store(value, key, cost, if: { old, _ in old == nil }) {
-        return outcome.isStored ? (true, value) : (false, nil)
+      if let current = peek(forKey: key) {
+        drop(&value)
+        return (false, current)
+      }
+      if let outcome = store(value!, key, cost, if: { old, _ in old == nil }) {
+        if outcome.isStored { return (true, value.take()) }
+        drop(&value)
+        return (false, nil)
       }
     }
   }

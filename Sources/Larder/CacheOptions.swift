@@ -110,7 +110,10 @@ extension Cache {
     var grace = Duration.zero
 
     /// Whether entries have that room in a cache with these options and no expiration of its own.
-    var expire: Bool { lifetime != nil || expectsLifetimes || refreshing != nil }
+    /// A grace is given to timers when the cache is made, and not to those of a first lifetime.
+    var expire: Bool {
+      lifetime != nil || expectsLifetimes || refreshing != nil || grace > .zero
+    }
 
     var secondChanceCount = 0
     var makeSecondChance: (@Sendable (Releaser<Value>?) -> SecondChance<Key, Value>)?

@@ -83,6 +83,56 @@ struct ReleaseTests {
     expectAllHandedOn(tracker, sink)
   }
 
+  @Test("A value that a change in place leaves is released elsewhere")
+  func changes() {
+    let tracker = LifetimeTracker()
+    let sink = Sink()
+    do {
+      let cache = TrackedCache(totalCostLimit: 10, options: .init(release: sink.release))
+      let outcome = cache.modifyValue(forKey: 1, default: tracker.make(), cost: 11) { _ in }
+      #expect(outcome == .tooCostly && tracker.live == 1)
+      let cost = { (_: Tracked) in 11 }
+      cache.updateValue(forKey: 2, cost: cost) { $0 = tracker.make() }
+      #expect(tracker.live == 2)
+      #expect(!cache.insert(tracker.make(), ifAbsentForKey: 3, cost: 11).inserted)
+      #expect(tracker.live == 3)
+      cache[4] = tracker.make()
+      #expect(!cache.insert(tracker.make(), ifAbsentForKey: 4).inserted)
+      #expect(tracker.live == 5)
+    }
+    expectAllHandedOn(tracker, sink)
+  }
+
+  @Test("A loaded value that nobody waits for is released elsewhere", arguments: [false, true])
+  func loads(ofMany: Bool) async {
+    let tracker = LifetimeTracker()
+    let sink = Sink()
+    let (begun, gate) = (Switch(), Switch())
+    let make = { @Sendable () async -> Tracked in
+      begun.turnOn()
+      while !gate.isOn { try? await Task.sleep(for: .milliseconds(1)) }
+      return tracker.make()
+    }
+    let loadAll = { @Sendable (keys: [Int]) async throws -> [Int: Tracked] in
+      [keys[0]: await make()]
+    }
+    do {
+      let cache = LoadingCache<Int, Tracked>(
+        options: .init(release: sink.release), loadAll: ofMany ? loadAll : nil,
+        load: { _ in await make() })
+      let waits = Task { await cache.values(forKeys: [1]) }
+      while !begun.isOn { try? await Task.sleep(for: .milliseconds(1)) }
+      waits.cancel()
+      _ = await waits.value
+      // Outdates the load: its value is not stored.
+      cache.cache.removeValue(forKey: 1)
+      gate.turnOn()
+      while cache.statistics.loads == 0 { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+    waitUntil("the value is handed on") { sink.count > 0 || tracker.live == 0 }
+    expectAllHandedOn(tracker, sink)
+  }
+
   @Test("The values of a large cache come in batches")
   func largeCacheComesInBatches() async {
     await #expect(processExitsWith: .success) {

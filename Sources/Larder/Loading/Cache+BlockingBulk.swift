@@ -91,7 +91,13 @@ extension Cache {
         let result = results.flatMap { values in
           values[flight.key].map { .success($0) } ?? .failure(NoValue())
         }
-        land(flight, result, since: start, isFirst: flight === first)
+        let isFirst = flight === first
+        switch result {
+        case .success(let value):
+          land(flight, in: allFlights(), loaded: value, since: start, isFirst: isFirst)
+        case .failure(let error):
+          land(flight, failed: error, since: start, isFirst: isFirst)
+        }
         LoadGraph.part(flight)
         note(flight.key, result)
       }

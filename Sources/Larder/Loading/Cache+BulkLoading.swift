@@ -50,7 +50,9 @@ extension Cache {
         }
         switch allFlights().board(key, hash, isAsync: true, goesOn: true) {
         case .remembered(let error): results[key] = .failure(error)
-        case .joined(let flight, let waiter): waits.append((flight, waiter))
+        case .joined(let flight, let waiter):
+          allFlights().hurry(flight, to: Task.currentPriority)
+          waits.append((flight, waiter))
         case .began(let flight, let waiter):
           own.append(flight)
           waits.append((flight, waiter!))
@@ -111,16 +113,17 @@ extension Cache {
         let hasTurn = await limiter?.enter(for: begun) ?? false
         defer { if hasTurn { limiter?.leave() } }
         let start = lrd_cache_now(core)
-        let results: Result<[Key: Value], any Error>
-        do { results = .success(try await load(begun.map(\.key))) } catch {
-          results = .failure(error)
+        var values: [Key: Value] = [:]
+        var failure: (any Error)?
+        do { values = try await load(begun.map(\.key)) } catch { failure = error }
+        func takeResult(of key: Key) -> Result<Value, any Error> {
+          if let failure { return .failure(failure) }
+          return values.removeValue(forKey: key).map { .success($0) } ?? .failure(NoValue())
         }
         for flight in begun {
-          let result = results.flatMap { values in
-            values[flight.key].map { .success($0) } ?? .failure(NoValue())
-          }
           land(
-            flight, result, since: start, with: settings.options, isFirst: flight === begun.first)
+            flight, takeResult(of: flight.key), since: start, with: settings.options,
+            isFirst: flight === begun.first)
           // Not before: observers of the storing are part of the load.
           LoadGraph.part(flight)
         }

@@ -31,7 +31,7 @@ extension Cache {
   ///   - load: Returns the value of a key. Its cost is the cache's default. A value that is too
   ///     costly is returned, not stored.
   /// - Throws: What `load` throws, or what the load throws that the call waits for, or
-  ///   ``LoadCycle``.
+  ///   ``LoadCycle``. In the cache of a ``LoadingCache`` also a failure that is remembered.
   /// - Complexity: Like ``value(forKey:)`` if there is a value. Otherwise O(1) on average, plus
   ///   `load`.
   @inlinable
@@ -57,7 +57,7 @@ extension Cache {
   /// values of the caller that began it, and with the priority of its most urgent caller.
   ///
   /// - Throws: What `load` throws, or what the load throws that the call waits for; `LoadCycle`; or
-  ///   `CancellationError`.
+  ///   `CancellationError`. In the cache of a ``LoadingCache`` also a failure that is remembered.
   /// - Complexity: Like ``value(forKey:)`` if there is a value. Otherwise O(1) on average, plus
   ///   `load`.
   @inlinable
@@ -187,11 +187,14 @@ extension Cache {
         let hasTurn = await limiter?.enter(for: [flight]) ?? false
         defer { if hasTurn { limiter?.leave() } }
         // The last caller has left, and nobody can join any more: see `leave(_:_:)`.
-        if Task.isCancelled { return allFlights().land(flight, .left, remembering: nil) }
+        if Task.isCancelled {
+          allFlights().land(flight, .left, remembering: nil)
+          return
+        }
         let start = lrd_cache_now(core)
-        let result: Result<Value, any Error>
+        var result: Result<Value, any Error>?
         do { result = .success(try await load(flight.key)) } catch { result = .failure(error) }
-        land(flight, result, since: start, with: settings.options)
+        land(flight, result.take()!, since: start, with: settings.options)
       }
     }
     allFlights().setTask(task, of: flight)

@@ -4,7 +4,7 @@
 struct FlightStripe {
   /// The flights of a hash, linked by `next`.
   private(set) var flights: [UInt64: AnyFlight] = [:]
-  /// Flights whose failure is remembered, oldest first. Some may be out of `flights` already.
+  /// Those of `flights` whose failure is remembered, oldest first.
   private var remembered: [AnyFlight] = []
   var numbers = LoadStatistics()
 
@@ -29,6 +29,7 @@ struct FlightStripe {
     guard candidate != nil else { return }
     if let before { before.next = flight.next } else { flights[flight.hash] = flight.next }
     flight.next = nil
+    if flight.failure != nil { remembered.removeAll { $0 === flight } }
   }
 
   /// Takes a flight out, and marks it. Returns it, so that it outlives the lock.
@@ -51,14 +52,13 @@ struct FlightStripe {
   }
 
   /// Keeps a flight whose failure is remembered. Returns one that is forgotten for it, so that it
-  /// outlives the lock, and whether it was still in the table.
-  mutating func remember(_ flight: AnyFlight) -> (flight: AnyFlight, wasIn: Bool)? {
+  /// outlives the lock.
+  mutating func remember(_ flight: AnyFlight) -> AnyFlight? {
     remembered.append(flight)
     guard remembered.count > Self.rememberedMost else { return nil }
-    let oldest = remembered.removeFirst()
-    let wasIn = contains(oldest)
-    if wasIn { remove(oldest) }
-    return (oldest, wasIn)
+    let oldest = remembered[0]
+    remove(oldest)
+    return oldest
   }
 
   var all: [AnyFlight] {

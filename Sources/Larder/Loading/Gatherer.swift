@@ -24,6 +24,9 @@ final class Gatherer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var number = 0
   }
 
+  /// A hundred years. The clock cannot tell the end of much longer ones.
+  private static var longest: Duration { .seconds(100 * 365 * 86_400) }
+
   let gathering: LoadingOptions.Gathering
   private let state = Guarded(State())
 
@@ -41,7 +44,7 @@ final class Gatherer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Waits until the window of a batch ends, and takes the batch; `nil` if it was full before.
   func wait(forBatch number: Int) async -> Batch? {
     if gathering.delay > .zero {
-      try? await Task.sleep(for: gathering.delay)
+      try? await Task.sleep(for: min(gathering.delay, Self.longest))
     } else {
       await Task.yield()
     }
@@ -60,6 +63,8 @@ extension LoadingCache {
   /// Loads a flight's value, alone or with others.
   func start(_ flight: Flight<Key, Value>) {
     guard let gatherer, let loadAll else { return cache.start(flight, load, with: settings) }
+    // The task that loads the batch may be that of a less urgent caller.
+    cache.allFlights().hurry(flight, to: Task.currentPriority)
     switch gatherer.add(flight, isNested: LoadNode.running != nil) {
     case .more: break
     case .last(let batch):

@@ -135,32 +135,67 @@ struct CancellationTests {
     #expect(value == 42)
   }
 
-  @Test("A load is as urgent as its most urgent caller", arguments: [true, false])
-  func priority(joins: Bool) async throws {
+  /// How a load becomes urgent while it runs.
+  enum Urgency: CaseIterable { case joined, joinedForMany, escalated }
+
+  @Test("A load is as urgent as its most urgent caller", arguments: Urgency.allCases)
+  func priority(_ urgency: Urgency) async throws {
     let cache = Cache<Int, Int>()
-    let (started, gate) = (Switch(), Switch())
+    let started = Switch()
     let load = { @Sendable (_: Int) async throws -> Int in
       started.turnOn()
-      while !gate.isOn { try await Task.sleep(for: .microseconds(100)) }
+      // The one that joins raises the load after it has joined.
+      await Self.waitForPriority(.high)
       return Int(Task.currentPriority.rawValue)
     }
     let idle = Task.detached(priority: .background) {
       try await cache.value(forKey: 1, load: load)
     }
-    while !started.isOn { await Task.yield() }
+    while !started.isOn { try await Task.sleep(for: .milliseconds(1)) }
     var urgent: Task<Int, any Error>?
-    if joins {
+    switch urgency {
+    case .joined:
       urgent = Task.detached(priority: .high) { try await cache.value(forKey: 1, load: load) }
-      while cache.loadStatistics.shared == 0 { await Task.yield() }
-    } else {
-      idle.escalatePriority(to: .high)
+    case .joinedForMany:
+      urgent = Task.detached(priority: .high) {
+        try await cache.values(forKeys: [1]) { _ in [:] }[1]!.get()
+      }
+    case .escalated: idle.escalatePriority(to: .high)
     }
-    // The one that joins raises the load right after it has joined.
-    try await Task.sleep(for: .milliseconds(20))
-    gate.turnOn()
     let priority = TaskPriority(rawValue: UInt8(try await idle.value))
     #expect(priority >= .high)
     _ = try await urgent?.value
+  }
+
+  @Test("Loads that are gathered are as urgent as the most urgent caller")
+  func gatheredPriority() async throws {
+    let cache = LoadingCache<Int, Int>(
+      loading: .init(gathering: .init(most: 3, delay: .seconds(86_400))),
+      loadAll: { keys in
+        await Self.waitForPriority(.high)
+        let priority = Int(Task.currentPriority.rawValue)
+        return Dictionary(uniqueKeysWithValues: keys.map { ($0, priority) })
+      },
+      load: { _ in throw CancellationError() })
+    // The last one loads for all.
+    var callers: [Task<Int, any Error>] = []
+    for (key, priority) in [TaskPriority.background, .high, .background].enumerated() {
+      callers.append(Task.detached(priority: priority) { try await cache[key] })
+      while cache.cache.flightCount <= key && key < 2 {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+    for caller in callers {
+      #expect(TaskPriority(rawValue: UInt8(try await caller.value)) >= .high)
+    }
+  }
+
+  /// Waits until the task has this priority. A caller may take long to come where many tests run.
+  private static func waitForPriority(_ priority: TaskPriority) async {
+    let end = Clock.now + 600_000_000_000
+    while Task.currentPriority < priority && Clock.now < end {
+      try? await Task.sleep(for: .milliseconds(1))
+    }
   }
 
   @Test("Callers that come and go at random leave nothing behind")

@@ -30,10 +30,12 @@ struct GatheringTests {
     }
   }
 
-  @Test("As many as are asked for are loaded at once, whatever the delay")
-  func full() async throws {
+  @Test(
+    "As many as are asked for are loaded at once, whatever the delay",
+    arguments: [86_400, Int64.max])
+  func full(seconds: Int64) async throws {
     let asked = Protected<[[Int]]>([])
-    let cache = squares(most: 4, delay: .seconds(86_400), asked: asked)
+    let cache = squares(most: 4, delay: .seconds(seconds), asked: asked)
     #expect(try await sum(0..<12, of: cache) == (0..<12).reduce(0) { $0 + $1 * $1 })
     #expect(asked.withLock { $0.map(\.count) } == [4, 4, 4])
     #expect(asked.withLock { $0.flatMap { $0 }.sorted() } == Array(0..<12))

@@ -173,6 +173,24 @@ struct LoadingCacheTests {
     full.cache.checkInvariants()
   }
 
+  @Test("A failure that is forgotten takes no other one's room")
+  func forgotten() async throws {
+    let loads = Counter()
+    let cache = LoadingCache<Int, Int>(loading: LoadingOptions(absences: Self.long)) { _ in
+      loads.next()
+      throw NoValue()
+    }
+    for key in 0..<100 { _ = try? await cache[key] }
+    for _ in 0..<100 {
+      cache.cache.removeValue(forKey: -1)
+      _ = try? await cache[-1]
+    }
+    #expect(loads.value == 200 && cache.cache.flightCount == 101)
+    for key in 0..<100 { _ = try? await cache[key] }
+    #expect(loads.value == 200)
+    cache.cache.checkInvariants()
+  }
+
   @Test("Backoff doubles up to its longest, less what chance takes")
   func backoff() {
     let backoff = LoadingOptions.Backoff(first: .seconds(1), longest: .seconds(10), jitter: 0.5)

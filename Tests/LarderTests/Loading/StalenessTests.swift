@@ -66,6 +66,31 @@ struct StalenessTests {
     cache.cache.checkInvariants()
   }
 
+  @Test("A cache that is given lifetimes later keeps what has expired as well", arguments: 0..<3)
+  func later(way: Int) async throws {
+    let clock = ManualClock()
+    let works = Protected(true)
+    let cache = LoadingCache<Int, Int>(
+      options: .init(clock: .manual(clock)), loading: .init(staleIfError: .seconds(20))
+    ) { key in
+      if !works.withLock({ $0 }) { throw Broken() }
+      return key * 10
+    }
+    #expect(try await cache[1] == 10)
+    switch way {
+    case 0: cache.cache.expiration = .afterWrite(.seconds(10))
+    case 1: cache.cache.setLifetime(.seconds(10), forKey: 1)
+    default: cache.cache.insert(10, forKey: 1, expiresAfter: .seconds(10))
+    }
+    works.withLock { $0 = false }
+    clock.advance(by: .seconds(11))
+    let stale = try await cache.loaded(forKey: 1)
+    #expect(stale.value == 10 && stale.isStale)
+    clock.advance(by: .seconds(20))
+    await #expect(throws: Broken.self) { try await cache[1] }
+    cache.cache.checkInvariants()
+  }
+
   @Test("Without the option nothing serves past its deadline", arguments: [nil, 0])
   func off(seconds: Int?) async throws {
     let subject = Subject(staleIfError: seconds.map { .seconds($0) })
