@@ -74,8 +74,10 @@ extension Cache {
       extras.groups?.didNotStore(key)
       destroyPair(entry, lane)  // the caller holds the value as well
     }
-    if result == LRD_AGAIN { drop(&found.value) }
+    // Replaced or written meanwhile, or it has expired: then it does not come back.
+    if result == LRD_AGAIN || result == LRD_EXPIRED { drop(&found.value) }
     finish(&insertion.garbage, lane, since: storage.moment)
+    if result == LRD_EXPIRED { secondChance.forget(key, hash, since: stamp) }
     if isStored {
       secondChance.forget(key, hash, since: stamp)
       didStore(key, hash, with: extras)

@@ -42,6 +42,29 @@ struct SecondChanceTests {
     #expect(tracker.faults.isEmpty)
   }
 
+  @Test("An object does not come back if it expires while room is made for it")
+  func late() {
+    let tracker = LifetimeTracker()
+    let clock = ManualClock()
+    let isArmed = Protected(false)
+    var options = TrackedCache.Options(
+      shouldEvict: { _, _ in
+        if isArmed.withLock({ $0 }) { clock.advance(by: .seconds(60)) }
+        return true
+      }, clock: .manual(clock))
+    options.secondChances = 16
+    let cache = TrackedCache(
+      countLimit: 1, policy: .lru, expiration: .afterWrite(.seconds(10)), options: options)
+    let held = tracker.make(1)
+    cache[1] = held
+    cache[2] = tracker.make(2)
+    isArmed.withLock { $0 = true }
+    #expect(cache.survivingValue(forKey: 1) == nil)
+    isArmed.withLock { $0 = false }
+    #expect(cache.survivingValue(forKey: 1) == nil)
+    withExtendedLifetime(held) {}
+  }
+
   @Test("An object does not come back if its key was replaced or removed since")
   func notStale() {
     let tracker = LifetimeTracker()
