@@ -15,7 +15,8 @@
  *
  * FIELDS
  *   magic        &lrdc_here while the cache is open; tells caches of this copy of the library from
- *                all other pointers
+ *                all other pointers. Relaxed: callbacks may ask while larder_destroy() waits for
+ *                them
  *   references   acq_rel; whoever gives up the last one frees the cache
  *   copies       relaxed; read when no entry is left
  *   pins         relaxed to add, by a thread that has a pin, a hazard on the slot, or the shard's
@@ -40,7 +41,7 @@
 typedef double lrdc_respond(void *_Nullable context, int32_t level);
 
 struct larder_cache {
-  const void *magic;
+  _Atomic(const void *) magic;
   lrd_cache *core;
   uint64_t seed0;
   uint64_t seed1;
@@ -81,7 +82,7 @@ __attribute__((visibility("hidden"))) extern const char lrdc_here;
 /// LARDER_OK when this copy of the library created the cache, and nobody has destroyed it.
 LRD_INLINE larder_status lrdc_check(const larder_cache *_Nullable cache) {
   if (LRD_UNLIKELY(!cache)) return LARDER_BAD_ARGUMENT;
-  return LRD_LIKELY(cache->magic == &lrdc_here) ? LARDER_OK : LARDER_FOREIGN;
+  return LRD_LIKELY(LRD_LOAD(&cache->magic) == &lrdc_here) ? LARDER_OK : LARDER_FOREIGN;
 }
 
 LRD_INLINE larder_value *lrdc_value_of(const lrd_entry *entry) {

@@ -123,7 +123,7 @@ larder_status larder_create(const larder_config *config, larder_cache **cache) {
   }
   made->seed0 = lrd_hash_seed0(random[0]);
   made->seed1 = lrd_hash_seed1(random[1]);
-  made->magic = &lrdc_here;
+  LRD_STORE(&made->magic, &lrdc_here);
   *cache = made;
   return LARDER_OK;
 }
@@ -132,7 +132,7 @@ larder_status larder_destroy(larder_cache *cache) {
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
   // From here on the cache is closed: callbacks that use it get LARDER_FOREIGN.
-  cache->magic = NULL;
+  LRD_STORE(&cache->magic, NULL);
   lrd_cache_close(cache->core);
   lrdc_cache_unreference(cache);
   return LARDER_OK;

@@ -117,7 +117,8 @@ final class TypedPairDestroyer<Key: Hashable & Sendable, Value: Sendable>: PairD
 
 /// A cache, unless it is gone.
 private final class WeakCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  weak let cache: Cache<Key, Value>?
+  // Set once, by `init`. (`weak let` needs Swift 6.3.)
+  nonisolated(unsafe) private(set) weak var cache: Cache<Key, Value>?
 
   init(_ cache: Cache<Key, Value>) { self.cache = cache }
 }

@@ -57,7 +57,8 @@ struct UnreferencedTests {
     let tracker = LifetimeTracker()
     let cache = TrackedCache()
     cache[1] = tracker.make(1)
-    weak let weakly = cache[1]
+    weak var weakly: Tracked?
+    weakly = cache[1]
     cache[2] = tracker.make(2)
     cache[3] = cache[2]
     cache[4] = tracker.make(4)

@@ -91,10 +91,12 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   eviction evicted = NOT_EVICTED;
   uint32_t id = entry->prev;
   uint64_t cost = lrd_entry_cost(entry);
-  if (lrd_budget_reserve(&cache->budget, cost) == LRD_ROOM) {
+  lrd_shortage shortage = lrd_budget_reserve(&cache->budget, cost);
+  if (shortage == LRD_ROOM) {
     lrd_shard_admit_locked(shard, entry, cost);
   } else {
-    if (cost) return false;
+    // While a limit on costs is being lowered, an entry without one would be evicted in vain.
+    if (cost || shortage != LRD_COUNT_SHORT) return false;
     // What has expired in another shard would go first.
     if (timer && cache->shard_mask && lrd_expire_may_find(cache, timer->now)) return false;
     evicted = exchange_locked(cache, lane, shard, entry, freed, timer);
