@@ -11,13 +11,15 @@ public protocol ObjectCacheDelegate: NSObjectProtocol {
   /// An object leaves the cache.
   ///
   /// The method is called once for each stored object that is evicted, removed or replaced by
-  /// another, and for each object that is refused because it alone exceeds
-  /// ``ObjectCache/totalCostLimit``. It is not called for objects that a cache still holds when it
-  /// is itself released.
+  /// another, or expires, and for each object that is refused: because it alone exceeds
+  /// ``ObjectCache/totalCostLimit``, has no time to live, or finds no memory. It is not called for
+  /// objects that a cache still holds when it is itself released.
   ///
-  /// It runs on the thread whose call made the object leave, without any lock. At that time the
-  /// cache has let go of the object, which is not yet released. The method may use the cache, and
-  /// may store the object again.
+  /// It runs on the thread whose call made the object leave, and for what has expired on any
+  /// thread, without any lock. At that time the cache has let go of the object, which is not yet
+  /// released. The method may use the cache, and may store the object again. A discardable object
+  /// needs `beginContentAccess()` for that: content that nobody uses is discarded when the method
+  /// returns.
   ///
   /// - Parameters:
   ///   - cache: The cache, as if its type said nothing about keys and values. Store only objects

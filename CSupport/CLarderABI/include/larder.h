@@ -46,10 +46,11 @@
  * CALLBACKS run on the calling thread, without a lock. Releases, and `removed` for what expires,
  * may also run on the library's background thread. Releases, `removed` and `respond` may also run
  * on a thread that reports memory pressure, or that listens for it. Callbacks may use any cache,
- * but may not destroy the cache that calls them. `equal` is the exception: it may run under a lock
- * and must not use a cache. No callback may leave by longjmp or a C++ exception. If one callback
- * causes the next, for example when a removal stores another value, they nest on the stack, about
- * 800 bytes for each. The caller must see to it that this ends.
+ * but may not destroy the cache that calls them. Releases may not use a cache that another thread
+ * may be destroying, since larder_destroy() does not wait for them. `equal` is the exception: it
+ * may run under a lock and must not use a cache. No callback may leave by longjmp or a C++
+ * exception. If one callback causes the next, for example when a removal stores another value, they
+ * nest on the stack, about 800 bytes for each. The caller must see to it that this ends.
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value. LARDER_ADAPTIVE takes more for
  * each entry of the limit: up to 8 bytes from 8,000 entries on, 4 bytes and 27 KB in all from 256
@@ -64,10 +65,11 @@
  * ms more at most. It may end early, by 2 ms if its lifetime is longer than a second and by some
  * microseconds otherwise, and by a 64th of an idle lifetime. It still counts, and holds its memory,
  * until a write or the background thread comes upon it. That is within a second, unless the machine
- * is overloaded. Where values can expire, an entry takes 16 bytes more, and 24 with `after_access`.
- * A cache that was created without anything about time can be given lifetimes, too. The first one
- * costs O(n), once: all entries are stored anew, and count as written at that moment. From then on
- * an entry takes two or three times the room.
+ * is overloaded; the time that the machine sleeps does not count there. Where values can expire, an
+ * entry takes 16 bytes more, and 24 with `after_access`. A cache that was created without anything
+ * about time can be given lifetimes, too. The first call about them that changes anything, be it a
+ * lifetime without end, costs O(n), once: all entries are stored anew, and count as written at that
+ * moment. From then on an entry takes two or three times the room.
  *
  * COMPATIBILITY. Structures begin with their size. A later version may add members at their ends,
  * and numbers to the enumerations. Zero in such a member means what the library did before the
@@ -110,7 +112,8 @@ enum {
   LARDER_STOPPED = 5,    /* the visitor asked to stop */
   LARDER_EXPIRED = 6,    /* a lifetime of 0: not stored, or removed; its key has no value now */
 
-  LARDER_OUT_OF_MEMORY = -1,  /* all entries stay, except those evicted to make room */
+  LARDER_OUT_OF_MEMORY = -1,  /* all entries stay, except those evicted to make room, among them
+                                 maybe the key's own */
   LARDER_BAD_ARGUMENT = -2,   /* a null pointer, a number without a meaning, or a policy
                                  that needs another limit */
   LARDER_BAD_SIZE = -3,       /* the size in a structure is not that of any version */
@@ -373,8 +376,8 @@ LARDER_API larder_status larder_set(larder_cache *cache, const void *key, uint64
                                     larder_value **old);
 
 /* Like larder_set(), but only if `key` has a value; otherwise stores nothing and returns
- * LARDER_NOT_FOUND. If the key is absent, nothing is retained or copied, unless its value left
- * during the call. */
+ * LARDER_NOT_FOUND. If the key is absent, nothing is copied, unless its value left during the call.
+ * A pointer that is not stored is retained and released once. */
 LARDER_API larder_status larder_replace(larder_cache *cache, const void *key, uint64_t key_size,
                                         const void *value, uint64_t value_size, uint64_t cost,
                                         larder_value **old);
@@ -411,11 +414,13 @@ LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *ke
  * `after_access` may end what was used a 64th of the former one ago, or with jitter that part of it
  * more, a quarter at most: not every use is noted. O(n), in slices. The first `after_access` of a
  * cache that was created with 0 for it takes longer, like a first lifetime, and memory as well.
- * LARDER_OUT_OF_MEMORY if the members stay as they are, or some entries keep their deadlines. */
+ * LARDER_OUT_OF_MEMORY if the members stay as they are, or some entries keep their deadlines.
+ * Statuses: LARDER_OK, LARDER_OUT_OF_MEMORY, LARDER_BAD_ARGUMENT (`jitter`), LARDER_FOREIGN. */
 LARDER_API larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
                                                uint64_t after_access, double jitter);
 
-/* Removes everything that has expired, and writes how much that was; `removed` may be NULL. */
+/* Removes everything that has expired, and writes how much that was; `removed` may be NULL.
+ * Statuses: LARDER_OK, LARDER_BAD_ARGUMENT, LARDER_FOREIGN. */
 LARDER_API larder_status larder_remove_expired(larder_cache *cache, uint64_t *removed);
 
 /* A clock that stands still, at 0, until it is moved. It only moves forward, and stops after some
@@ -503,12 +508,16 @@ LARDER_API larder_status larder_set_pressure_response(larder_cache *cache,
  * Statuses: LARDER_OK, LARDER_BAD_ARGUMENT. */
 LARDER_API larder_status larder_report_pressure(int32_t level);
 
-/* Writes how short memory is. Statuses: LARDER_OK, LARDER_BAD_ARGUMENT. */
+/* Writes how short memory is: by reports, and by the system while the library listens to it, which
+ * it does once a cache has a response or larder_listen() was called.
+ * Statuses: LARDER_OK, LARDER_BAD_ARGUMENT. */
 LARDER_API larder_status larder_get_pressure(int32_t *level);
 
 /* Begins to listen to the system, or stops if `listens` is 0. From then on only this function
  * begins or stops it, and no response does. What could not be watched, or was lost, is tried again
- * at each beginning. Returns LARDER_OK. */
+ * at each beginning. The child of fork() does not listen: it calls this function again, or if the
+ * parent had not, gives a cache a response. Limits that pressure had lowered rise there with the
+ * next call about pressure. Returns LARDER_OK. */
 LARDER_API larder_status larder_listen(int32_t listens);
 
 /* Says that the program went to the background, or came back if `entered` is 0. Returns

@@ -22,7 +22,7 @@ public struct LoadStatistics: Sendable, Hashable {
   public internal(set) var stale = 0
   /// Loads that were begun to refresh a value.
   public internal(set) var refreshes = 0
-  /// Callers that were cancelled while they waited.
+  /// Callers that were cancelled while they waited, or got a ``LoadCycle``.
   public internal(set) var left = 0
   /// Loads that were cancelled because all callers had left.
   public internal(set) var cancellations = 0

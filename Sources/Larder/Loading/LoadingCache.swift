@@ -142,8 +142,8 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     }
   }
 
-  /// Begins to load the value of a key anew, unless a load of it is under way. Returns whether it
-  /// did.
+  /// Begins to load the value of a key anew, unless a load of it is under way, or its failure or
+  /// absence is remembered. Returns whether it did.
   ///
   /// Until the load is done, and if it fails, the value that is there serves. The new value
   /// replaces it, and a loader that throws ``NoValue`` removes it, unless the key is written to

@@ -3,13 +3,14 @@
 /// How a ``LoadingCache`` loads.
 public struct LoadingOptions: Sendable {
   /// Whether a load goes on when all its callers were cancelled. Otherwise it is cancelled, too.
+  /// Loads of several keys, gathered ones and refreshes go on in any case.
   public var continuesWithoutCallers: Bool
 
-  /// The most loads at once; 0 for no limit. Others wait their turn, first come first served, or
-  /// until their last caller is cancelled: then they are not run. Loads that a loader asks for do
-  /// not wait, nor do those that it comes to wait for: they are part of the load that asks. So is
-  /// what a `Task { }` of the loader asks for while the loader runs; in `Task.detached` it waits
-  /// its turn. Must not be negative.
+  /// The most loads at once; 0 for no limit. Others wait their turn, first come first served. Those
+  /// that are cancelled before are not run. Loads that a loader asks for do not wait, nor do those
+  /// that it comes to wait for: they are part of the load that asks. So is what a `Task { }` of the
+  /// loader asks for while the loader runs; in `Task.detached` it waits its turn. Must not be
+  /// negative.
   public var loadLimit: Int
 
   /// How long a failure is remembered; `nil` for not at all.
@@ -46,11 +47,13 @@ public struct LoadingOptions: Sendable {
   /// How early values are loaded anew before they expire, as a multiple of the time that their load
   /// took; `nil` for not at all. Must be positive and finite. 1 is a good value; more is earlier.
   ///
-  /// Each lookup through the ``LoadingCache`` draws by how much more or less; so the hotter a key
-  /// and the slower its load, the earlier it is loaded, seldom by more than ten times its load
-  /// takes, and processes that share a source do not all load at the same moment. The lookup gets
-  /// its value at once. This is XFetch, by Vattani, Chierichetti and Lowenstein (VLDB 2015). Only
-  /// values that were loaded have a load whose time is known. An entry takes 16 bytes more.
+  /// Each lookup through the ``LoadingCache`` draws by how much more or less. So the hotter a key
+  /// and the slower its load, the earlier it is loaded, and processes that share a source do not
+  /// all load at the same moment. At 1 the time before the end is mostly that of its load times the
+  /// natural logarithm of the lookups during a load, and never more than 37 times that of its load.
+  /// The lookup gets its value at once. This is XFetch, by Vattani, Chierichetti and Lowenstein
+  /// (VLDB 2015). Only values that were loaded have a load whose time is known. An entry takes 16
+  /// bytes more if it can expire anyway, otherwise 32.
   public var earlyRefresh: Double?
 
   /// Takes the place of chance in ``earlyRefresh``, for tests: a number above 0, at most 1.
