@@ -33,7 +33,8 @@ struct AdvisorTests {
 
   /// A cache of one shard that follows one expert for good.
   static func misses(of number: Int, following size: UInt32, _ keys: [Int], keeps: Bool) -> Int {
-    let cache = Cache<Int, Int>(countLimit: Int(size), policy: .adaptive, shards: 1)
+    let cache = Cache<Int, Int>(
+      countLimit: Int(size), policy: .adaptive, shards: 1, options: .repeatable())
     cache.withCore {
       lrdt_pin_expert($0, UInt32(number))
       lrdt_keep_hits($0, keeps)

@@ -43,8 +43,10 @@ struct LoanTests {
       }
       stage.withLock { $0 = 2 }
       thread.join()
-      cache.reclaim()
-      precondition(cache.retiredCount == 0)
+      waitUntil("nothing is retired") {
+        cache.reclaim()
+        return cache.retiredCount == 0
+      }
       waitUntil("lent values die once they are back") { tracker.live == 100 }
       precondition(tracker.faults.isEmpty)
     }

@@ -112,7 +112,7 @@ struct MaintenanceTests {
       let first = lrdt_shard_ticket(visited)
       waitUntil("the cache with the loan is visited") { lrdt_shard_ticket(visited) != first }
       // Each visit draws a ticket for the lent entry. While it pauses, others go on.
-      waitUntil(deadline: 10, "the other cache is visited alone") {
+      waitUntil("the other cache is visited alone") {
         let before = lrdt_shard_ticket(visited)
         other[0] = tracker.make()
         other[0] = nil

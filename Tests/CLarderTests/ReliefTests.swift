@@ -97,12 +97,17 @@ struct ReliefTests {
   @Test("Few fences interrupt readers while entries are moved together")
   func fencesOfAPass() async {
     await #expect(processExitsWith: .success) {
-      let cache = Cache<Int, Int>(shards: 1)
-      for key in 0..<120_000 { cache[key] = key }
-      for key in 0..<120_000 where key % 6 != 0 { cache[key] = nil }
-      let (fences, moved) = (lrdt_grace_draw(), cache.withCore { lrd_cache_moved($0) })
+      func moved(_ cache: Cache<Int, Int>) -> UInt64 { cache.withCore { lrd_cache_moved($0) } }
+      var cache: Cache<Int, Int>
+      // Once more if the background thread has moved some before.
+      repeat {
+        cache = Cache(shards: 1)
+        for key in 0..<120_000 { cache[key] = key }
+        for key in 0..<120_000 where key % 6 != 0 { cache[key] = nil }
+      } while moved(cache) > 0
+      let fences = lrdt_grace_draw()
       cache.reclaim()
-      #expect(cache.withCore { lrd_cache_moved($0) } - moved > 10_000)
+      #expect(moved(cache) > 10_000)
       #expect(lrdt_grace_draw() - fences < 10)
     }
   }

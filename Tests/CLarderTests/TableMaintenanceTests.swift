@@ -40,7 +40,7 @@ struct TableMaintenanceTests {
         key += 1
       }
       for key in 10..<key { cache[key] = nil }
-      waitUntil(deadline: 10, "the tables shrink") { cache.bucketCount <= 16 * shards }
+      waitUntil("the tables shrink") { cache.bucketCount <= 16 * shards }
       cache.checkInvariants()
       precondition((0..<10).allSatisfy { cache[$0] == $0 })
     }
@@ -53,7 +53,7 @@ struct TableMaintenanceTests {
       for key in 0..<1_000 { cache[Collider(key)] = key }
       for key in 100..<1_000 { cache[Collider(key)] = nil }
       // The chain needs more overflow buckets than a small table brings along.
-      waitUntil(deadline: 10, "the table shrinks") { cache.bucketCount < 100 }
+      waitUntil("the table shrinks") { cache.bucketCount < 100 }
       cache.checkInvariants()
       precondition((0..<100).allSatisfy { cache[Collider($0)] == $0 })
     }
@@ -109,7 +109,7 @@ struct TableMaintenanceTests {
       // The next allocation of the core is that of the smaller table.
       lrd_alloc_fail_after(0)
       cache.trim(toCount: 100)
-      waitUntil(deadline: 10, "the table shrinks") { cache.bucketCount < 300 }
+      waitUntil("the table shrinks") { cache.bucketCount < 300 }
     }
   }
 
@@ -120,7 +120,7 @@ struct TableMaintenanceTests {
       // So few that no table has grown, and nobody has asked for a visit.
       for key in 0..<16 { cache[key] = key }
       cache.removeAll()
-      waitUntil(deadline: 10, "the tables are freed") { cache.retiredTables == 0 }
+      waitUntil("the tables are freed") { cache.retiredTables == 0 }
     }
   }
 }

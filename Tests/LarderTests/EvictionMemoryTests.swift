@@ -44,9 +44,10 @@ struct EvictionMemoryTests {
     var last = 0
     var oldest = 0
     var never = 0
-    for _ in 0..<caches {
-      let cache = Cache<Int, Int>(
-        countLimit: 1, policy: .fifo, options: .init(rememberedEvictions: capacity))
+    for number in 0..<caches {
+      var options = Cache<Int, Int>.Options.repeatable(UInt64(number))
+      options.rememberedEvictions = capacity
+      let cache = Cache<Int, Int>(countLimit: 1, policy: .fifo, options: options)
       for key in 0..<10 * capacity + 1 { cache[key] = key }
       last += (9 * capacity..<10 * capacity).count { cache.wasEvicted($0) }
       oldest += (0..<6 * capacity).count { cache.wasEvicted($0) }

@@ -17,9 +17,11 @@ import Testing
     arguments: [false, true])
   func steps(limitsCost: Bool) {
     let count = 8_000
+    let options = Cache<Int, Int>.Options.repeatable()
     let cache =
       limitsCost
-      ? Cache<Int, Int>(totalCostLimit: count, shards: 1) : Cache(countLimit: count, shards: 1)
+      ? Cache<Int, Int>(totalCostLimit: count, shards: 1, options: options)
+      : Cache(countLimit: count, shards: 1, options: options)
     var random = SplitMix64(seed: 5)
     var (evictions, long) = (0, 0)
     for request in 0..<400_000 {
