@@ -65,6 +65,22 @@ import Testing
   }
 
   // Not under ThreadSanitizer: one thread, for long.
+  @Test("Evictions of entries beyond the front hand do not lead it out of the queue")
+  func beyond() {
+    let cache = Cache<Int, Int>()
+    for key in 0..<1_500 { cache.insert(key, forKey: key, cost: 1) }
+    for key in 1_500..<3_500 { cache.insert(key, forKey: key, cost: key + 2) }
+    cache.insert(0, forKey: 3_500, cost: 1)
+    #expect(cache[3_500] == 0)
+    // The hottest first.
+    cache.trimCostliest(toCost: 1_501)
+    #expect(cache.count == 1_501 && cache.totalCost == 1_501)
+    cache.checkInvariants()
+    for key in 0..<10_000 { cache.insert(key, forKey: key, cost: 1) }
+    cache.trim(toCount: 100)
+    cache.checkInvariants()
+  }
+
   @Test("Whatever leaves the main queue, the front hand stays in it")
   func hand() {
     let count = 2_000

@@ -29,8 +29,10 @@ void lrd_front_advance(lrd_order *order, lrd_slots slots, bool from_main) {
   if (order->front == LRD_NIL) order->front = main->list.tail;
   if (order->front == main->list.tail) state->known = 0;
   for (int left = LRD_FRONT_STEPS; left && state->reach && state->known < most; left--) {
-    state->reach--;
     uint32_t id = order->front;
+    // Evictions of entries beyond the hand have led it to the hot end.
+    if (id == LRD_NIL) break;
+    state->reach--;
     lrd_entry *entry = lrd_slots_entry(slots, id);
     if (order->ahead) lrd_order_prefetch(slots, entry, LRD_AHEAD);
     order->steps++;

@@ -19,9 +19,11 @@
  * Each round takes hits from an entry. So the hand goes no more than LRD_FRONT_REACH steps for each
  * eviction from the main queue: where nearly all entries are hit, it gives up.
  *
- * `known` is an estimate, and may be too high: nobody tells it of entries that a call or a trim
- * takes away, that are passed over, or that an eviction lets go round. It is 0 again when the
- * coldest entry is the one at the hand.
+ * `known` is an estimate. It may be too high: nobody tells it of entries that a call or a trim takes
+ * away, that are passed over, or that an eviction lets go round. It may be too low: evictions of
+ * entries that somebody has named, the costliest or the oldest, count as well, wherever these are.
+ * The hand may then come to the hot end, and begins anew with the next eviction. `known` is 0 again
+ * when the coldest entry is the one at the hand.
  *
  * Guard: the shard's lock. */
 #pragma once
