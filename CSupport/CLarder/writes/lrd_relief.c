@@ -106,6 +106,8 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_relief *re
       if (frees_nothing) note_passed(cache, relief);
       free += !frees_nothing;
       policy->pass(&shard->order, &cache->pool, victim);
+      // Whoever lists the order in slices must hear of it.
+      shard->order_changes++;
       continue;
     }
     free = 0;
