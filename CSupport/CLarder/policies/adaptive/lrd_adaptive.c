@@ -119,7 +119,7 @@ void lrd_adaptive_resize(lrd_order *order) {
   state->planned = false;
   state->rest = state->upkeeps = 0;
   turn_to(order, lrd_advisor_current(order->shared));
-  if (!order->history.bytes) return;
+  if (!order->history.bytes && !order->history.wanted) return;
   lrd_adaptive_plan(order);
   if (!state->planned) order->history.wanted = 0;
 }
