@@ -10,12 +10,13 @@ import Testing
 @Suite("Interrupted compaction", .serialized, .timeLimit(.minutes(20)))
 struct CompactionFailureTests {
   private static let many = 60_000
+  private static let idle = Expiration.afterAccess(.seconds(100_000))
 
   /// A cache of which one entry in ten is left.
   private static func sparse(
-    shards: Int, cost: Int = 0, isWatched: Bool = false
+    shards: Int, cost: Int = 0, expiration: Expiration = .never, isWatched: Bool = false
   ) -> Cache<Int, Int> {
-    let cache = Cache<Int, Int>(shards: shards)
+    let cache = Cache<Int, Int>(shards: shards, expiration: expiration)
     if isWatched { cache.withCore { lrdt_destruction_watch($0) } }
     for key in 0..<many { cache.insert(key, forKey: key, cost: cost) }
     for key in 0..<many where key % 10 != 0 { cache[key] = nil }
@@ -105,9 +106,11 @@ struct CompactionFailureTests {
 
   /// A cache of which one entry in ten is left, and a pass has found its shard busy. The bytes of
   /// its pages before that. Once more if the background thread has moved all.
-  private static func busyCache(cost: Int) -> (Cache<Int, Int>, full: Int) {
+  private static func busyCache(
+    cost: Int, expiration: Expiration = .never
+  ) -> (Cache<Int, Int>, full: Int) {
     while true {
-      let cache = sparse(shards: 1, cost: cost)
+      let cache = sparse(shards: 1, cost: cost, expiration: expiration)
       let full = pool(cache)
       if cache.withCore({ lrdt_pass_begin_busy($0) }) { return (cache, full) }
     }
@@ -123,9 +126,9 @@ struct CompactionFailureTests {
     Self.check(cache)
   }
 
-  @Test("An entry does not move where it has no room")
-  func stale() {
-    let (cache, _) = Self.busyCache(cost: 5)
+  @Test("An entry does not move where it has no room", arguments: [Expiration.never, CompactionFailureTests.idle])
+  func stale(expiration: Expiration) {
+    let (cache, _) = Self.busyCache(cost: 5, expiration: expiration)
     // Their page has room for more.
     for key in 0..<10 { cache[-1 - key] = key }
     #expect(cache.withCore { lrdt_pass_go_on($0, true) } <= 10)

@@ -196,14 +196,13 @@ static void move_found_locked(lrd_pass *pass, lrd_shard *shard, found *found, lr
 /// entries, made at its address.
 static bool fits_locked(lrd_pool *pool, lrd_shard *shard, const lrd_entry *entry, uint32_t step)
     LRD_REQUIRES(shard->lock) {
-  if (step >= pool->wide) return true;
-  if (entry->fields & LRD_IS_TIMED) {
-    // All have a time from the start, and a page tells which have room for two deadlines. Or the
-    // page tells of those that have any.
+  if (step < pool->wide && entry->fields & LRD_IS_TIMED) {
+    // Where slots have no room for a deadline, all that have one have room for two. Otherwise the
+    // entry's own page tells.
     if (pool->odd & LRD_IS_TIMED) return false;
     if (lrd_pool_is_wide(pool, lrd_wheel_id(&shard->timer->wheel, pool, entry))) return false;
   }
-  return step >= (entry->fields & pool->odd ? 2 : 1);
+  return step >= (entry->fields & pool->odd & LRD_HAS_COST ? 2 : 1);
 }
 
 static void move_locked(lrd_pass *pass, lrd_shard *shard, lrd_entry **entries, size_t count,
