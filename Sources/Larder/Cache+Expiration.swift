@@ -36,12 +36,14 @@ extension Cache {
 
   /// Sets ``Expiration/afterWrite`` of ``expiration``, whatever another thread does to the rest.
   package func setLifetime(afterWrite lifetime: Duration?) {
-    setExpiration(Expiration(afterWrite: lifetime), LRD_AFTER_WRITE)
+    let new = Expiration(afterWrite: lifetime)
+    if new.afterWrite != expiration.afterWrite { setExpiration(new, LRD_AFTER_WRITE) }
   }
 
   /// The same for ``Expiration/afterAccess``.
   package func setLifetime(afterAccess lifetime: Duration?) {
-    setExpiration(Expiration(afterAccess: lifetime), LRD_AFTER_ACCESS)
+    let new = Expiration(afterAccess: lifetime)
+    if new.afterAccess != expiration.afterAccess { setExpiration(new, LRD_AFTER_ACCESS) }
   }
 
   private func setExpiration(_ new: Expiration, _ parts: Int) {

@@ -52,7 +52,7 @@ extension Cache {
   /// `find` runs under the shard's lock and chooses the entry, which is passed over if it has
   /// expired; `judge` runs without a lock. Returns whether the entry was removed.
   ///
-  /// If the entry was moved meanwhile, its copy has its place, and `judge` is asked again.
+  /// If the entry may have been moved meanwhile, `judge` is asked again about what has its key.
   ///
   /// `judge` sees the value on loan, not as a copy. A copy might become the last reference and die
   /// here, although the cache releases its values elsewhere. Only a thread that has all its loans
@@ -69,6 +69,7 @@ extension Cache {
       return false
     }
     let hash48 = lrd_entry_hash48(entry)
+    let staysInPlace = lrd_cache_has_room(core, true)
     // While the loan lasts the slot cannot be used again, so the same address below means the same
     // value. Without a loan the address alone must do.
     var loan = lrd_lend_locked(lane, shard, entry) ? lane : nil
@@ -102,11 +103,11 @@ extension Cache {
       lrd_shard_leave(core, shard)
       return false
     case .remove(let reason):
+      // Or removed, or replaced: that cannot be told.
       var isMoved = false
       let isRemoved = evict(shard, reason) { shard in
         guard lrd_shard_holds_locked(shard, entry, hash48) else {
-          let state = UInt32(lrd_entry_get_state(entry))
-          isMoved = loan != nil && state == LRD_REMOVED_MOVED.rawValue
+          isMoved = !staysInPlace && lrd_cache_retrofits(core)
           return nil
         }
         // The lock keeps the entry alive from here on. End the loan first: an entry on loan could

@@ -127,6 +127,7 @@ struct ObjectCacheLifetimesTests {
     #expect(lifetimes.remainingLifetime(forKey: 1) == nil && lifetimes.removeExpiredObjects() == 0)
     cache.setObject(tracker.make(1), forKey: 1)
     #expect(lifetimes.remainingLifetime(forKey: 1) == nil)
+    (lifetimes.ageLimit, lifetimes.idleLimit) = (nil, nil)
     let start = Clock.now
     if byLimit {
       lifetimes.ageLimit = .milliseconds(20)

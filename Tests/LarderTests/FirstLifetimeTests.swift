@@ -34,12 +34,20 @@ struct FirstLifetimeTests {
     let cache = Numbers(shards: shards, options: .init(clock: .manual(clock)))
     for key in 0..<100 { cache[key] = key }
     cache.removeAll { key, _ in
-      // Moves all entries, those on loan as well: to have room for one deadline, and for two.
+      // Moves all entries, those on loan as well.
       if key == 10 { cache.setLifetime(.seconds(60), forKey: key) }
-      if key == 20 { cache.expiration = .afterAccess(.seconds(60)) }
       return key % 10 == 0
     }
     #expect(cache.count == 90 && cache.keys.allSatisfy { $0 % 10 != 0 })
+    let timed = Numbers(
+      shards: shards, expiration: .afterWrite(.seconds(60)), options: .init(clock: .manual(clock)))
+    for key in 0..<100 { timed[key] = key }
+    timed.removeAll { key, _ in
+      if key == 20 { timed.expiration = .afterAccess(.seconds(60)) }
+      return key % 10 == 0
+    }
+    #expect(timed.count == 90 && timed.keys.allSatisfy { $0 % 10 != 0 })
+    timed.checkInvariants()
     for key in [10, 20] {
       let other = Numbers(shards: shards, options: .init(clock: .manual(clock)))
       for key in 0..<100 { other[key] = key }
@@ -50,6 +58,17 @@ struct FirstLifetimeTests {
       #expect(isRemoved && other.count == 99)
     }
     cache.checkInvariants()
+  }
+
+  @Test("No lifetime is none, and makes no room for one")
+  func none() {
+    let cache = Numbers(options: .init(clock: .manual(clock)))
+    for key in 0..<10_000 { cache[key] = key }
+    let memory = cache.memoryFootprint
+    cache.expiration = .never
+    cache.setLifetime(afterWrite: nil)
+    cache.setLifetime(afterAccess: nil)
+    #expect(cache.memoryFootprint == memory)
   }
 
   @Test("A value that is replaced after entries have moved is not the one that was condemned")

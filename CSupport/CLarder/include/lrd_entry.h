@@ -41,7 +41,6 @@
 
 /// The life of an entry. From LRD_REMOVED_LIMIT on the state says why it was removed. DISPLACED: in
 /// the table but not in the order, while its replacement makes room; never when the lock is free.
-/// MOVED: its copy has taken its place (lrd_copy.h).
 enum lrd_entry_state {
   LRD_ENTRY_FREE = 0,
   LRD_ENTRY_LINKED = 1,
@@ -52,7 +51,6 @@ enum lrd_entry_state {
   LRD_REMOVED_BY_CALL = 6,
   LRD_REMOVED_EXPIRED = 7,
   LRD_REMOVED_PRESSURE = 8,
-  LRD_REMOVED_MOVED = 9,
 };
 
 /// True for reasons that are an eviction: the policy may remember the key.

@@ -123,7 +123,6 @@ void lrd_shard_move_locked(lrd_shard *shard, lrd_entry *old, lrd_entry *entry, u
   }
   shard->counters.moves++;
   succeed_locked(shard, old, entry, id, hash, removed);
-  old->state = LRD_REMOVED_MOVED;
 }
 
 void lrd_shard_empty_locked(lrd_shard *shard, lrd_order *order) {

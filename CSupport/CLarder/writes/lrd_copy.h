@@ -12,8 +12,7 @@
  * moment.
  *
  * WHAT IS NOT. The value has two owners until the entry is destroyed. And an entry is another one:
- * who remembers its address takes it for gone (lrd_shard_holds_locked()). Who has it on loan can
- * tell by its state, LRD_REMOVED_MOVED. */
+ * who remembers its address takes it for gone (lrd_shard_holds_locked()). */
 #pragma once
 
 #include "lrd_cache.h"
