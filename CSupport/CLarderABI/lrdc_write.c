@@ -76,7 +76,11 @@ static larder_status publish(writing *write, lrd_shard *shard, lrd_insertion *in
     if (expired && write->only_present && result == LRD_INSERTED) return LARDER_REPLACED;
     if ((failed && !insertion->replaced) || expired) drop_old(write);
     if (result < LRD_AGAIN) return status_of(result);
-    if (result == LRD_UNFIT && !refit(write)) return LARDER_OUT_OF_MEMORY;
+    if (result == LRD_UNFIT && !refit(write)) {
+      lrd_insertion_starve(core, shard, insertion);
+      drop_old(write);
+      return LARDER_OUT_OF_MEMORY;
+    }
     lrd_insertion_begin(core, write->lane, shard, hash);
   }
 }

@@ -162,7 +162,10 @@ extension Cache {
       if result.rawValue < LRD_AGAIN.rawValue { return result }
       // Not under the lock: the copy that this round made may be the last reference.
       if !insertion.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
-      if result == LRD_UNFIT && !refit(&entry, hash, storage) { return LRD_OUT_OF_MEMORY }
+      if result == LRD_UNFIT && !refit(&entry, hash, storage) {
+        lrd_insertion_starve(core, shard, &insertion)
+        return LRD_OUT_OF_MEMORY
+      }
       lrd_insertion_begin(core, lane, shard, hash)
     }
   }

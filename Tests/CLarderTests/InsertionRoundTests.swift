@@ -125,7 +125,7 @@ struct InsertionRoundTests {
       let others = (0..<1_000).map { core.make(subject.key + (2 << 16) * (1 + $0), cost: 0) }
       let unfit = others.firstIndex { other in
         var insertion = lrd_insertion()
-        let result = core.rounds(&insertion, other, lrd_entry_hash48(other) << 16, starves: true)
+        let result = core.rounds(&insertion, other, lrd_entry_hash48(other), starves: true)
         core.finish(&insertion)
         return result == LRD_OUT_OF_MEMORY
       }
@@ -146,7 +146,6 @@ struct InsertionRoundTests {
   func expired() throws {
     let timed = try TimedCore(afterWrite: 10)
     defer { timed.close() }
-    lrd_cache_set_cost_limit(timed.cache, 1_000)
     let core = try Core(timed.cache)
     lrd_cache_set_cost_limit(timed.cache, 1_000)
     let first = timed.insert(0)

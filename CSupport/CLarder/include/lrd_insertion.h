@@ -67,6 +67,9 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_
                                 lrd_insertion *insertion, lrd_entry *entry,
                                 lrd_entry *_Nullable old, uint64_t hash) LRD_RELEASE(shard->lock);
 
+/// To be called where there is no memory to go on after UNFIT. No lock is held.
+void lrd_insertion_starve(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion);
+
 /// Gives the insertion up; unlocks. `garbage` keeps what earlier rounds have removed.
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
     LRD_RELEASE(shard->lock);

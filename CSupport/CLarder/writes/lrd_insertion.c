@@ -31,14 +31,22 @@ void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *in
   lrd_supply_drop(&insertion->supply);
 }
 
-/// When it turns out that an earlier round, which took the old entry out, has replaced nothing: that
-/// was an eviction, then.
+/// When it turns out that an earlier round, which took the old entry out, has replaced nothing:
+/// that was an eviction, then.
 static void count_as_evicted_locked(lrd_shard *shard, lrd_insertion *insertion)
     LRD_REQUIRES(shard->lock) {
   shard->counters.removals--;
   lrd_shard_note_eviction_locked(shard, LRD_EVICTED_BY_COST);
   if (insertion->taken) insertion->taken->state = LRD_REMOVED_LIMIT;
+  insertion->taken = NULL;
   insertion->replaced = false;
+}
+
+void lrd_insertion_starve(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
+  if (!insertion->replaced) return;
+  lrd_shard_enter(cache, NULL, shard);
+  count_as_evicted_locked(shard, insertion);
+  lrd_shard_leave(cache, shard);
 }
 
 /// Steps 1 and 3, when another thread has stored a value since an earlier round took the old one
@@ -97,11 +105,7 @@ static lrd_result fetch(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inser
   if (lrd_supply_fetch(supply, &cache->entry_references)) return LRD_AGAIN;
   supply->declined = supply->optional;
   if (supply->optional) return LRD_AGAIN;
-  if (insertion->replaced) {
-    lrd_shard_enter(cache, NULL, shard);
-    count_as_evicted_locked(shard, insertion);
-    lrd_shard_leave(cache, shard);
-  }
+  lrd_insertion_starve(cache, shard, insertion);
   return LRD_OUT_OF_MEMORY;
 }
 
