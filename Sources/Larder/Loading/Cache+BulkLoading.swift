@@ -113,16 +113,10 @@ extension Cache {
         let hasTurn = await limiter?.enter(for: begun) ?? false
         defer { if hasTurn { limiter?.leave() } }
         let start = lrd_cache_now(core)
-        var values: [Key: Value] = [:]
-        var failure: (any Error)?
-        do { values = try await load(begun.map(\.key)) } catch { failure = error }
-        func takeResult(of key: Key) -> Result<Value, any Error> {
-          if let failure { return .failure(failure) }
-          return values.removeValue(forKey: key).map { .success($0) } ?? .failure(NoValue())
-        }
+        var results = await BulkResults(of: begun.map(\.key), by: load)
         for flight in begun {
           land(
-            flight, takeResult(of: flight.key), since: start, with: settings.options,
+            flight, results.take(flight.key), since: start, with: settings.options,
             isFirst: flight === begun.first)
           // Not before: observers of the storing are part of the load.
           LoadGraph.part(flight)
@@ -130,6 +124,31 @@ extension Cache {
       }
     }
     for flight in begun { allFlights().setTask(task, of: flight) }
+  }
+}
+
+/// What a loader of several keys has returned, each value until it is taken.
+private struct BulkResults<Key: Hashable & Sendable, Value: Sendable> {
+  private var values: [Key: Value] = [:]
+  private var failure: (any Error)?
+  /// How often each key is still to be taken. A key has two flights in a batch if a write has
+  /// outdated the first before it began.
+  private var left: [Key: Int] = [:]
+
+  init(of keys: [Key], by load: @Sendable ([Key]) async throws -> [Key: Value]) async {
+    var different: [Key] = []
+    for key in keys {
+      left[key, default: 0] += 1
+      if left[key] == 1 { different.append(key) }
+    }
+    do { values = try await load(different) } catch { failure = error }
+  }
+
+  mutating func take(_ key: Key) -> Result<Value, any Error> {
+    if let failure { return .failure(failure) }
+    left[key, default: 1] -= 1
+    let value = left[key] == 0 ? values.removeValue(forKey: key) : values[key]
+    return value.map { .success($0) } ?? .failure(NoValue())
   }
 }
 

@@ -88,34 +88,33 @@ extension Cache {
   /// Ends a flight whose loader a task has run, with what that returned or threw. Its loader began
   /// at `start`. If it has loaded several keys, its time counts for the `first`.
   ///
-  /// The reference to the value may be the last one, if no caller gets it: then it goes where the
-  /// cache releases values. So the callers move it here.
+  /// The reference to the value may be the last one in the end, so it goes where the cache releases
+  /// values. That is why the callers move it here.
   func land(
     _ flight: Flight<Key, Value>, _ result: consuming Result<Value, any Error>,
     since start: UInt64, with options: LoadingOptions, isFirst: Bool = true
   ) {
     switch consume result {
     case .success(let value):
-      let isTaken = land(flight, in: allFlights(), loaded: value, since: start, isFirst: isFirst)
-      if !isTaken { refuse(consume value) }
+      land(flight, in: allFlights(), loaded: value, since: start, isFirst: isFirst)
+      refuse(consume value)
     case .failure(let error):
       land(flight, failed: error, since: start, with: options, isFirst: isFirst)
     }
   }
 
-  /// Ends a flight with a value. Returns whether a caller that waited gets it.
-  @discardableResult
+  /// Ends a flight with a value.
   func land(
     _ flight: Flight<Key, Value>, in flights: Flights<Key, Value>, loaded value: Value,
     since start: UInt64, isFirst: Bool = true
-  ) -> Bool {
+  ) {
     let time = lrd_cache_now(core) - start
     let isDecided = store(value, of: flight, after: time)
     let isAlone = flights.landAlone(flight, isDecided: isDecided) { numbers in
       numbers.loads += 1
       if isFirst { numbers.time += .nanoseconds(Int64(clamping: time)) }
     }
-    return !isAlone && flights.land(flight, loaded: value)
+    if !isAlone { flights.land(flight, loaded: value) }
   }
 
   /// Ends a flight with an error.

@@ -187,10 +187,7 @@ extension Cache {
         let hasTurn = await limiter?.enter(for: [flight]) ?? false
         defer { if hasTurn { limiter?.leave() } }
         // The last caller has left, and nobody can join any more: see `leave(_:_:)`.
-        if Task.isCancelled {
-          allFlights().land(flight, .left, remembering: nil)
-          return
-        }
+        if Task.isCancelled { return allFlights().land(flight, .left, remembering: nil) }
         let start = lrd_cache_now(core)
         var result: Result<Value, any Error>?
         do { result = .success(try await load(flight.key)) } catch { result = .failure(error) }

@@ -9,20 +9,18 @@ extension Flights {
     land(flight, .again, first: .loaded(value), isDecided: true, remembering: nil)
   }
 
-  /// Takes a flight out of the table that has loaded a value. Returns whether a caller gets it.
+  /// Takes a flight out of the table that has loaded a value.
   @inline(never)
-  func land(_ flight: OneFlight, loaded value: Value) -> Bool {
+  func land(_ flight: OneFlight, loaded value: Value) {
     land(flight, .loaded(value), remembering: nil)
   }
 
   /// Takes a flight that is over out of the table, and ends it for all who wait. `first`: for the
   /// caller that began it, where that is not the same. `isDecided`: it has nothing to store.
-  /// Returns whether anybody waited.
-  @discardableResult
   func land(
     _ flight: OneFlight, _ landing: Landing<Value>, first: Landing<Value>? = nil,
     isDecided: Bool = false, remembering failure: RememberedFailure?
-  ) -> Bool {
+  ) {
     LoadPoints.reach()
     flight.close()
     // Those who left die without the lock, too.
@@ -52,10 +50,8 @@ extension Flights {
     LoadPoints.reach()
     if !isRemembered { end(flight) }
     if let forgotten { end(forgotten) }
-    let isAwaited = !asleep.isEmpty
     while let waiter = asleep.popFirst() { waiter.wake() }
     while left.popFirst() != nil {}
-    return isAwaited
   }
 
   /// Takes a flight that has loaded a value out of the table, if nobody waits for it. False if

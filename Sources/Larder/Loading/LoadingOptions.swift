@@ -41,7 +41,7 @@ public struct LoadingOptions: Sendable {
   /// ``Cache/totalCost``, and ``Cache/removeExpired()`` leaves it. It is evicted like any other. A
   /// removal or an insertion of its key, ``NoValue`` from the loader, ``Cache/removeAll()`` and
   /// ``Cache/removeAll(where:)`` take it out. The latter does so whatever its closure says, which
-  /// is not asked about what has expired.
+  /// is not asked about what has expired. Entries have room for deadlines then: 16 bytes.
   public var staleIfError: Duration?
 
   /// How early values are loaded anew before they expire, as a multiple of the time that their load

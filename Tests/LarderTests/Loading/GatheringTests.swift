@@ -53,6 +53,24 @@ struct GatheringTests {
     #expect(cache.statistics.loads == 50 && cache.cache.flightCount == 0)
   }
 
+  @Test("A key that is asked for again after a removal is loaded once, for both callers")
+  func twice() async throws {
+    let asked = Protected<[[Int]]>([])
+    let cache = squares(most: 3, delay: .seconds(86_400), asked: asked)
+    var callers: [Task<Int, any Error>] = []
+    for _ in 0..<2 {
+      callers.append(Task { try await cache[7] })
+      while cache.cache.flightCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+      // The flight is in the batch once its load can be outdated by nothing but this.
+      try await Task.sleep(for: .milliseconds(20))
+      if callers.count == 1 { cache.cache.removeAll() }
+    }
+    callers.append(Task { try await cache[8] })
+    for (caller, value) in zip(callers, [49, 49, 64]) { #expect(try await caller.value == value) }
+    #expect(asked.withLock { $0 } == [[7, 8]])
+    #expect(cache.cache.value(forKey: 7) == 49 && cache.cache.flightCount == 0)
+  }
+
   @Test("A caller that leaves does not take the others with it")
   func leaving() async throws {
     let asked = Protected<[[Int]]>([])
