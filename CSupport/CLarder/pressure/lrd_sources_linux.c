@@ -199,7 +199,7 @@ void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, ui
   case LRD_EVENTS_OF_GROUP:
     // Must be read to wait for the next one.
     length = pread(source->fd, text, sizeof text, 0);
-    if (length == 0 || (length < 0 && !will_pass(errno))) lose(source, length ? errno : ENODEV);
+    if (length <= 0) lose(source, length ? errno : ENODEV);
     break;
   case LRD_USAGE_OF_GROUP:
     length = read(source->fd, text, sizeof(uint64_t));

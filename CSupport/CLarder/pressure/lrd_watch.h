@@ -28,8 +28,8 @@
 
 /// What the thread calls, without a lock: `tick`, which returns when to call it again (0: never),
 /// `sense` with the level of the system when it changes or is confirmed, and `heeds`, which is
-/// false while no cache wants to know. Then, and unless start() was called, nothing is read once the
-/// level is normal. Once.
+/// false while no cache wants to know. Then nothing is read once the level is normal, unless start()
+/// was called. Once.
 void lrd_watch_serve(uint64_t (*tick)(uint64_t now), void (*sense)(int level), bool (*heeds)(void));
 
 /// Opens the sources and starts the thread, unless that was done. `told`: even after
