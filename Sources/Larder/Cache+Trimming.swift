@@ -101,8 +101,8 @@ extension Cache {
   /// If entries lie scattered over many pages, as after a trim, they are moved together first,
   /// unless less than an eighth of the pages is won. Only what lies in entries moves: the memory of
   /// objects, arrays and strings, to which they refer, is the allocator's, and goes back as far as
-  /// it can give it; see <doc:GivingWay#Memory-goes-back>. A table that is an eighth too large, or
-  /// more, is replaced.
+  /// it can give it; see <doc:GivingWay#Memory-goes-back>. A table is replaced where one with
+  /// room for its entries and a quarter more would be an eighth smaller or more.
   ///
   /// Only an entry that another thread is destroying at that very moment may outlive the call. Each
   /// value that is moved has a second reference for a moment, as while it is looked up. With

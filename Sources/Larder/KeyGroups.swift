@@ -20,8 +20,8 @@
 ///
 /// **Cost.** All groups share one lock. Every removal takes it once and every insertion twice, and
 /// once more for a group with a quota, or more often where entries expire; for O(1) steps each.
-/// Listing a group of *m* entries for `removeAll(inGroup:)` holds it for O(*m*). Memory: about three
-/// times the size of a key for each entry stored. A group without entries takes none.
+/// Listing a group of *m* entries for `removeAll(inGroup:)` holds it for O(*m*). Memory: about
+/// three times the size of a key for each entry stored. A group without entries takes none.
 public struct KeyGroups<Key: Hashable & Sendable>: Sendable {
   let makeIndex: @Sendable () -> GroupIndex<Key>
 

@@ -95,7 +95,7 @@ open class ObjectCache<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
 
   /// Returns the object stored for `key`, or `nil`. Counts as a use of the object.
   ///
-  /// - Complexity: O(1) on average, without a lock.
+  /// - Complexity: O(1) on average, without a lock, but for discardable content.
   open func object(forKey key: KeyType) -> ObjectType? {
     guard let object = store.object(for: identify(key)) else { return nil }
     return unsafeDowncast(object, to: ObjectType.self)

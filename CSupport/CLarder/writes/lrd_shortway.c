@@ -95,7 +95,7 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   if (shortage == LRD_ROOM) {
     lrd_shard_admit_locked(shard, entry, cost);
   } else {
-    // While a limit on costs is being lowered, an entry without one would be evicted in vain.
+    // While a limit on costs is being lowered, an entry that costs nothing would go in vain.
     if (cost || shortage != LRD_COUNT_SHORT) return false;
     // What has expired in another shard would go first.
     if (timer && cache->shard_mask && lrd_expire_may_find(cache, timer->now)) return false;

@@ -67,9 +67,9 @@
  * until a write or the background thread comes upon it. That is within a second, unless the machine
  * is overloaded; the time that the machine sleeps does not count there. Where values can expire, an
  * entry takes 16 bytes more, and 24 with `after_access`. A cache that was created without anything
- * about time can be given lifetimes, too. The first call about them that changes anything, be it a
- * lifetime without end, costs O(n), once: all entries are stored anew, and count as written at that
- * moment. From then on an entry takes two or three times the room.
+ * about time can be given lifetimes, too. The first call that sets one, be it one without end,
+ * costs O(n), once: all entries are stored anew, and count as written at that moment. From then on
+ * an entry takes two or three times the room.
  *
  * COMPATIBILITY. Structures begin with their size. A later version may add members at their ends,
  * and numbers to the enumerations. Zero in such a member means what the library did before the
@@ -314,8 +314,8 @@ LARDER_API larder_status larder_create(const larder_config *config, larder_cache
  * LARDER_FOREIGN. */
 LARDER_API larder_status larder_destroy(larder_cache *cache);
 
-/* LOOKUPS. O(1) on average. No lock, except at a thread's first use of a cache, and if another key
- * has the same hash. */
+/* LOOKUPS. O(1) on average. No lock, except at a thread's first use of a cache, if another key has
+ * the same hash, inside 32 lookups of the thread (by `equal`), and without memory. */
 
 /* Writes the value of `key` to `*value`, pinned, or NULL if there is none. Counts as a use.
  * Statuses: LARDER_OK, LARDER_NOT_FOUND, LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_TOO_LONG. */
@@ -516,8 +516,8 @@ LARDER_API larder_status larder_get_pressure(int32_t *level);
 /* Begins to listen to the system, or stops if `listens` is 0. From then on only this function
  * begins or stops it, and no response does. What could not be watched, or was lost, is tried again
  * at each beginning. The child of fork() does not listen: it calls this function again, or if the
- * parent had not, gives a cache a response. Limits that pressure had lowered rise there with the
- * next call about pressure. Returns LARDER_OK. */
+ * parent had not, gives a cache a response. Limits that pressure had lowered rise there after the
+ * next report, or once it listens. Returns LARDER_OK. */
 LARDER_API larder_status larder_listen(int32_t listens);
 
 /* Says that the program went to the background, or came back if `entered` is 0. Returns

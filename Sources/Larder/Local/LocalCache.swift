@@ -12,7 +12,8 @@ import CLarder
 /// samples, nearly the same. It differs in these points:
 ///
 /// **Threads.** It is not `Sendable`: the compiler keeps it within one actor, task or thread. In
-/// return a hit and an insertion take less than three fifths of the instructions.
+/// return, with integers as keys, a hit and an insertion into free room take less than three fifths
+/// of the instructions. An insertion that evicts takes nearly as many.
 ///
 /// **Values.** They need not be `Sendable`, nor copyable: ``withValue(forKey:_:)`` lends them and
 /// ``withMutableValue(forKey:file:line:_:)`` changes them in place. Keys need not be `Sendable`.
