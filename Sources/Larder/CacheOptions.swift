@@ -2,7 +2,8 @@
 
 extension Cache {
   /// What few caches need: shards, observers and optional features. Each one costs something only
-  /// if it is used, and none but a lifetime slows a hit. <doc:OptionalFeatures> lists them with their costs.
+  /// if it is used, and none but a lifetime slows a hit. <doc:OptionalFeatures> lists them with
+  /// their costs.
   ///
   ///     let images = Cache<String, Image>(
   ///       totalCostLimit: 100 << 20, options: .init(preferredTotalCost: 60 << 20))

@@ -100,8 +100,9 @@ public enum MemoryPressure {
   /// ``stop()`` was called before.
   ///
   /// One thread sleeps until the system has news. It does not run while there are none, except
-  /// where the system refuses to wake it: then it looks every two seconds. A source that could not be opened, or was lost, is tried again when this is called. If
-  /// none of the control group's is watched, the group is looked for again.
+  /// where the system refuses to wake it: then it looks every two seconds. A source that could not
+  /// be opened, or was lost, is tried again when this is called. If none of the control group's is
+  /// watched, the group is looked for again.
   ///
   /// - Complexity: Opens a few files, and starts a thread.
   public static func start() { lrd_pressure_start() }

@@ -126,7 +126,9 @@ struct CompactionFailureTests {
     Self.check(cache)
   }
 
-  @Test("An entry does not move where it has no room", arguments: [Expiration.never, CompactionFailureTests.idle])
+  @Test(
+    "An entry does not move where it has no room",
+    arguments: [Expiration.never, CompactionFailureTests.idle])
   func stale(expiration: Expiration) {
     let (cache, _) = Self.busyCache(cost: 5, expiration: expiration)
     // Their page has room for more.
