@@ -104,7 +104,7 @@ extension Cache {
     _ key: Key, _ hash: UInt64, by rule: RefreshRule, _ isDue: inout Bool
   ) -> Value? {
     guard let lane = lrd_lane_timed(core) else {
-      return valueUnderLock(key, hash, by: rule, &isDue)
+      return valueBySearch(key, hash, by: rule, &isDue)
     }
     guard let entry = find(hash, lane) else {
       lrd_miss(core, lane, hash)
@@ -112,8 +112,17 @@ extension Cache {
     }
     guard matches(entry, key, hash, lane) else {
       lrd_loan_end(lane)
-      return valueUnderLock(key, hash, by: rule, &isDue)
+      return valueBySearch(key, hash, by: rule, &isDue)
     }
+    return copyIfLiving(entry, hash, lane, by: rule, &isDue)
+  }
+
+  /// The value of an entry that is on loan.
+  @inlinable @inline(__always)
+  func copyIfLiving(
+    _ entry: UnsafeMutablePointer<lrd_entry>, _ hash: UInt64, _ lane: OpaquePointer,
+    by rule: RefreshRule, _ isDue: inout Bool
+  ) -> Value? {
     guard lrd_entry_prolong(core, lane, entry) else {
       lrd_loan_end(lane)
       lrd_miss(core, lane, hash)
@@ -126,9 +135,28 @@ extension Cache {
     return value
   }
 
-  /// The same where there is no lane yet, and for keys of equal hashes.
+  /// The same where the inlined path does not lead: see ``Cache/valueBySearch(_:_:)``. Entries can
+  /// expire in each cache that refreshes.
   @usableFromInline @inline(never)
-  func valueUnderLock(
+  func valueBySearch(
+    _ key: Key, _ hash: UInt64, by rule: RefreshRule, _ isDue: inout Bool
+  ) -> Value? {
+    guard let lane = lrd_lane_attach(core) else {
+      return valueUnderLock(key, hash, by: rule, &isDue)
+    }
+    guard let entry = lrd_find_slow(core, lane, hash) else {
+      lrd_miss(core, lane, hash)
+      return nil
+    }
+    guard matches(entry, key, hash, lane) else {
+      lrd_loan_end(lane)
+      return valueUnderLock(key, hash, by: rule, &isDue)
+    }
+    return copyIfLiving(entry, hash, lane, by: rule, &isDue)
+  }
+
+  /// The same without memory for a lane, for loans nested too deep, and for keys of equal hashes.
+  private func valueUnderLock(
     _ key: Key, _ hash: UInt64, by rule: RefreshRule, _ isDue: inout Bool
   ) -> Value? {
     let lane = lrd_lane_attach(core)
