@@ -52,14 +52,14 @@ extension Cache {
   /// `find` runs under the shard's lock and chooses the entry, which is passed over if it has
   /// expired; `judge` runs without a lock. Returns whether the entry was removed.
   ///
-  /// If the entry may have been moved meanwhile, `judge` is asked again about what has its key.
+  /// If the entry may have been moved meanwhile, `judge` is asked again about what has its key, once.
   ///
   /// `judge` sees the value on loan, not as a copy. A copy might become the last reference and die
   /// here, although the cache releases its values elsewhere. Only a thread that has all its loans
   /// out makes a copy, and gives that to the releaser.
   @discardableResult
   func ask<Failure: Error>(
-    _ judge: (Key, Value) throws(Failure) -> Verdict, in shard: OpaquePointer,
+    _ judge: (Key, Value) throws(Failure) -> Verdict, in shard: OpaquePointer, again: Bool = true,
     about find: (OpaquePointer) -> StoredEntry?
   ) throws(Failure) -> Bool {
     let lane = lrd_lane_attach(core)
@@ -107,7 +107,7 @@ extension Cache {
       var isMoved = false
       let isRemoved = evict(shard, reason) { shard in
         guard lrd_shard_holds_locked(shard, entry, hash48) else {
-          isMoved = !staysInPlace && lrd_cache_retrofits(core)
+          isMoved = again && !staysInPlace && lrd_cache_retrofits(core)
           return nil
         }
         // The lock keeps the entry alive from here on. End the loan first: an entry on loan could
@@ -115,8 +115,11 @@ extension Cache {
         _ = endLoan()
         return entry
       }
-      // The first lifetime that a cache is given moves all entries, also those on loan.
-      return isMoved ? try ask(judge, in: shard, about: find) : isRemoved
+      if !isMoved { return isRemoved }
+      // The first lifetime that a cache is given moves all entries, also those on loan: but none
+      // twice, so that another question would be about a later value.
+      _ = endLoan()
+      return try ask(judge, in: shard, again: false, about: find)
     }
   }
 

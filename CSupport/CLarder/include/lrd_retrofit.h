@@ -37,8 +37,8 @@
 /// for its size. O(n) once, a slice of some 64 entries under each lock. No lock is held.
 bool lrd_cache_retrofit(lrd_cache *cache, bool by_use);
 
-/// True once this has begun. It moves entries until lrd_cache_has_room() by use, those on loan as
-/// well, as nothing else does. Under the lock of a shard whose entry was moved, it is true.
+/// True once this has begun. It moves entries until lrd_cache_has_room() by use, also those on loan,
+/// which nothing else moves. Under the lock of a shard whose entry was moved, it is true.
 static inline bool lrd_cache_retrofits(lrd_cache *cache) {
   return LRD_LOAD(&cache->wide);
 }
