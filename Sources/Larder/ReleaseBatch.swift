@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Values that have left a cache and wait for their release.
+/// Values that have left a cache, or that a task has loaded for one, and wait for their release.
 ///
 /// Each value is released exactly once: by ``release()``, or, if nobody calls that, where the last
 /// reference to the batch is dropped. An array would not do. The sender's reference to an array

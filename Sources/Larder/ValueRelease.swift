@@ -14,8 +14,10 @@
 /// you, or a copy you have made, is yours to release: if it is the last reference, the value dies
 /// where you drop it.
 ///
-/// **Back-pressure.** Batches that wait have left the cache. Its limits do not count them, so they
-/// pile up if the receiver is slower than the cache's evictions. With a `pendingLimit`, a call that
+/// A task that has loaded a value hands its own reference on as well, since that may be the last one
+/// by then.
+///
+/// **Back-pressure.** The limits of the cache do not count the batches that wait, so they pile up if the receiver is slower than the cache's evictions. With a `pendingLimit`, a call that
 /// would exceed it releases its batch itself, and so slows down to the pace of the releases.
 /// Without a `pendingLimit`, values are released only where you say, and nothing bounds the pile.
 ///

@@ -114,13 +114,16 @@ extension Cache {
         defer { if hasTurn { limiter?.leave() } }
         let start = lrd_cache_now(core)
         var results = await BulkResults(of: begun.map(\.key), by: load)
+        var batches: [ReleaseBatch<Value>] = []
         for flight in begun {
-          land(
+          let value = land(
             flight, results.take(flight.key), since: start, with: settings.options,
             isFirst: flight === begun.first)
+          if let value { extras?.releaser?.add(consume value, to: &batches) }
           // Not before: observers of the storing are part of the load.
           LoadGraph.part(flight)
         }
+        for batch in batches { extras?.releaser?.hand(batch) }
       }
     }
     for flight in begun { allFlights().setTask(task, of: flight) }
@@ -138,8 +141,9 @@ private struct BulkResults<Key: Hashable & Sendable, Value: Sendable> {
   init(of keys: [Key], by load: @Sendable ([Key]) async throws -> [Key: Value]) async {
     var different: [Key] = []
     for key in keys {
-      left[key, default: 0] += 1
-      if left[key] == 1 { different.append(key) }
+      let before = left[key] ?? 0
+      if before == 0 { different.append(key) }
+      left[key] = before + 1
     }
     do { values = try await load(different) } catch { failure = error }
   }

@@ -88,18 +88,19 @@ extension Cache {
   /// Ends a flight whose loader a task has run, with what that returned or threw. Its loader began
   /// at `start`. If it has loaded several keys, its time counts for the `first`.
   ///
-  /// The reference to the value may be the last one in the end, so it goes where the cache releases
-  /// values. That is why the callers move it here.
+  /// Returns the value. The reference may be the last one by now: callers have got theirs, and the
+  /// cache may have evicted the value. So it goes where values are released, once nobody waits.
   func land(
     _ flight: Flight<Key, Value>, _ result: consuming Result<Value, any Error>,
     since start: UInt64, with options: LoadingOptions, isFirst: Bool = true
-  ) {
+  ) -> Value? {
     switch consume result {
     case .success(let value):
       land(flight, in: allFlights(), loaded: value, since: start, isFirst: isFirst)
-      refuse(consume value)
+      return consume value
     case .failure(let error):
       land(flight, failed: error, since: start, with: options, isFirst: isFirst)
+      return nil
     }
   }
 

@@ -191,7 +191,8 @@ extension Cache {
         let start = lrd_cache_now(core)
         var result: Result<Value, any Error>?
         do { result = .success(try await load(flight.key)) } catch { result = .failure(error) }
-        land(flight, result.take()!, since: start, with: settings.options)
+        var value = land(flight, result.take()!, since: start, with: settings.options)
+        drop(&value)
       }
     }
     allFlights().setTask(task, of: flight)
