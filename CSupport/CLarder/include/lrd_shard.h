@@ -82,7 +82,7 @@ typedef struct lrd_shard {
   uint64_t moved_seen; // `moved` of the root after the background thread's last slice
   lrd_limbo limbo;
   lrd_counters counters;
-  uint64_t order_changes;     // hits, misses, limits and entries put back, ever: for tours
+  uint64_t order_changes; // hits, misses, limits, entries put back or passed over, ever: for tours
   lrd_timer *_Nullable timer; // in caches whose entries can expire, or soon will
   uint64_t flights;           // loads of this shard's keys that the layer above has under way
   uint64_t flights_begun;     // and all that ever began

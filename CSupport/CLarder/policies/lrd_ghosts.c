@@ -93,6 +93,8 @@ void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry 
 void lrd_ghosts_resize(const lrd_ghosts *ghosts, lrd_order *order, uint32_t percent) {
   if (!ghosts->buckets && !order->history.wanted) return;
   uint64_t most = lrd_order_room_percent(order, percent);
+  // What was asked for was for other limits.
+  order->history.wanted = order->history.bytes;
   demand(ghosts, order, most);
   if (lrd_order_is_idle(order, most)) order->history.wanted = 0;
 }
