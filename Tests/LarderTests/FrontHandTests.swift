@@ -64,7 +64,6 @@ import Testing
     #expect(steps.sorted()[2] < 5, "\(steps)")
   }
 
-  // Not under ThreadSanitizer: one thread, for long.
   @Test("Evictions of entries beyond the front hand do not lead it out of the queue")
   func beyond() {
     let cache = Cache<Int, Int>()
@@ -81,6 +80,7 @@ import Testing
     cache.checkInvariants()
   }
 
+  // Not under ThreadSanitizer: one thread, for long.
   @Test("Whatever leaves the main queue, the front hand stays in it")
   func hand() {
     let count = 2_000
