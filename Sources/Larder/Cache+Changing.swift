@@ -85,26 +85,25 @@ extension Cache {
   }
 
   /// Stores a value if `isWanted` says so of what is in its place; see `Storage`. `nil` if not.
+  /// `value` is evaluated once, where it is moved on: a closure cannot consume what it captures.
   func store(
-    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime? = nil,
+    _ value: @autoclosure () -> Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime? = nil,
     outdates: Bool = true, loadTime: UInt64 = 0,
     if isWanted: (StoredEntry?, _ tookOut: Bool) -> Bool
   ) -> InsertionOutcome? {
-    // Closures cannot consume what they capture.
-    var moved = Optional(consume value)
-    return withoutActuallyEscaping(isWanted) { isWanted in
+    withoutActuallyEscaping(isWanted) { isWanted in
       if let extras {
         return storeIfWanted(
-          moved.take()!, key, cost, lifetime: lifetime, replaced: nil, with: extras,
+          value(), key, cost, lifetime: lifetime, replaced: nil, with: extras,
           outdates: outdates, loadTime: loadTime, isWanted)
       }
       var storage = Storage(
         moment: 0, ages: nil, refresh: nil, lends: false, outdates: outdates, isWanted: isWanted)
       let outcome =
         if let lifetime {
-          storeTimed(moved.take()!, key, cost, lifetime, replaced: nil, with: &storage)
+          storeTimed(value(), key, cost, lifetime, replaced: nil, with: &storage)
         } else {
-          storePlainly(moved.take()!, key, cost, replaced: nil, with: &storage)
+          storePlainly(value(), key, cost, replaced: nil, with: &storage)
         }
       return storage.gaveUp ? nil : outcome
     }

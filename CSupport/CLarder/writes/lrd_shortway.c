@@ -91,12 +91,10 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   eviction evicted = NOT_EVICTED;
   uint32_t id = entry->prev;
   uint64_t cost = lrd_entry_cost(entry);
-  lrd_shortage shortage = lrd_budget_reserve(&cache->budget, cost);
-  if (shortage == LRD_ROOM) {
+  if (lrd_budget_reserve(&cache->budget, cost) == LRD_ROOM) {
     lrd_shard_admit_locked(shard, entry, cost);
   } else {
-    // While a limit on costs is being lowered, an entry that costs nothing would go in vain.
-    if (cost || shortage != LRD_COUNT_SHORT) return false;
+    if (cost) return false;
     // What has expired in another shard would go first.
     if (timer && cache->shard_mask && lrd_expire_may_find(cache, timer->now)) return false;
     evicted = exchange_locked(cache, lane, shard, entry, freed, timer);

@@ -74,7 +74,7 @@ extension Cache {
 
   /// Stores what a flight has loaded, unless a write has outdated it: then returns false.
   func store(
-    _ value: consuming Value, of flight: Flight<Key, Value>, after time: UInt64
+    _ value: Value, of flight: Flight<Key, Value>, after time: UInt64
   ) -> Bool {
     LoadPoints.reach()
     // Otherwise room might be made for nothing. The look under the lock is the one that counts.
