@@ -50,35 +50,6 @@ struct TourTests {
     cache.checkInvariants()
   }
 
-  @Test("While pressure passes over what is held, no key is listed twice")
-  func pressure() async {
-    await #expect(processExitsWith: .success) {
-      let tracker = LifetimeTracker()
-      let cache = Cache<Int, Tracked>(policy: .lru, shards: 1)
-      let held = (0..<4_000).map { tracker.make($0) }
-      let isDone = Protected(false)
-      let answers = Counter()
-      onThreads(2) { thread in
-        if thread == 0 {
-          for _ in 0..<Stress.scaled(100, atLeast: 20) {
-            for value in held { cache[value.payload] = value }
-            MemoryPressure.report(.warning)
-            answers.next()
-            MemoryPressure.report(.normal)
-          }
-          isDone.withLock { $0 = true }
-        } else {
-          while !isDone.withLock({ $0 }) {
-            let keys = cache.keys
-            precondition(Set(keys).count == keys.count, "a key is listed twice")
-          }
-        }
-      }
-      #expect(answers.value > 0)
-      cache.checkInvariants()
-    }
-  }
-
   @Test("A small shard is listed as it is at one moment")
   func oneMoment() {
     let cache = Cache<Int, Int>(policy: .lru, shards: 1)
