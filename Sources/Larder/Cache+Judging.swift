@@ -52,7 +52,7 @@ extension Cache {
   /// `find` runs under the shard's lock and chooses the entry, which is passed over if it has
   /// expired; `judge` runs without a lock. Returns whether the entry was removed.
   ///
-  /// If the entry may have been moved meanwhile, `judge` is asked again about what has its key, once.
+  /// If the entry may have been moved meanwhile, `judge` is asked once more, about its key now.
   ///
   /// `judge` sees the value on loan, not as a copy. A copy might become the last reference and die
   /// here, although the cache releases its values elsewhere. Only a thread that has all its loans
@@ -118,7 +118,7 @@ extension Cache {
       if !isMoved { return isRemoved }
       // The first lifetime that a cache is given moves all entries, also those on loan: but none
       // twice, so that another question would be about a later value.
-      _ = endLoan()
+      if endLoan() { lookAfter(entry, hash48, lane) }
       return try ask(judge, in: shard, again: false, about: find)
     }
   }
