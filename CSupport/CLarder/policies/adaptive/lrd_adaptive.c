@@ -90,6 +90,8 @@ void lrd_adaptive_plan(lrd_order *order) {
   if (!is_bounded(order)) return;
   uint64_t capacity = capacity_of(order);
   if (capacity == LRD_UNBOUNDED || lrd_order_is_idle(order, capacity)) return;
+  // A new start begins with new shadows, also in a cache so small that it is never idle.
+  if (lrd_advisor_forgets(advisor)) return;
   if (!capacity) capacity = 1;
   if (state->planned && !is_far(capacity, state->capacity)) return;
   state->planned = true;

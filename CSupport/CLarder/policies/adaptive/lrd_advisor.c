@@ -237,7 +237,7 @@ void lrd_advisor_adjust(void *shared) {
     hear(advisor, LRD_DEMAND_NONE, false);
     uint64_t built = LRD_LOAD(&advisor->built);
     if (entries / 2 >= built || entries <= built / 2)
-      LRD_STORE(&advisor->current, lrd_expert_first(entries));
+      LRD_STORE(&advisor->current, lrd_expert_first(entries ? entries : built));
     LRD_STORE(&advisor->threshold, shadows ? threshold_for(capacity, entries) : 0);
     LRD_STORE(&advisor->built, entries);
     release(advisor);

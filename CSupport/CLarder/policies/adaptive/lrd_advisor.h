@@ -164,6 +164,11 @@ static inline void lrd_advisor_forget(lrd_advisor *advisor) {
   LRD_STORE(&advisor->keeps, false);
 }
 
+/// True while shadows that were given up are still there.
+static inline bool lrd_advisor_forgets(lrd_advisor *advisor) {
+  return !LRD_LOAD(&advisor->wished) && LRD_LOAD(&advisor->built);
+}
+
 /// True when the program has stored what it missed.
 static inline bool lrd_advisor_hears_loads(lrd_advisor *advisor) {
   return LRD_LOAD(&advisor->loading);
