@@ -178,6 +178,21 @@ struct ShardGhostsTests {
     #expect(!shard.take(1), "lost for want of memory")
   }
 
+  @Test("A wish that was refused does not outlast the limits that it was for")
+  func wishForOtherLimits() {
+    let shard = Shard(count: 1_600, held: 100)
+    shard.order.history.wanted = 1_600 * 4
+    shard.order.share.count = 1_000
+    lrd_ghosts_resize(&shard.ghosts, &shard.order, 100)
+    #expect(shard.order.history.wanted == 1_000 * 4)
+    shard.order.share.count = 2_000
+    lrd_ghosts_resize(&shard.ghosts, &shard.order, 100)
+    #expect(shard.order.history.wanted == 0, "it is idle")
+    shard.order.share.count = 1_000
+    lrd_ghosts_resize(&shard.ghosts, &shard.order, 100)
+    #expect(shard.order.history.wanted == 0, "it did not want any")
+  }
+
   @Test("A ghost lives while so many others are added", arguments: [(10, 8, 10), (100, 84, 98)])
   func life(capacity: UInt64, least: UInt64, most: UInt64) {
     let shard = Shard(count: capacity, held: capacity)
@@ -215,5 +230,34 @@ struct ShardGhostsTests {
       #expect(shard.take(key))
     }
     #expect(shard.take(2))
+  }
+}
+
+/// The sketch of a policy that keeps nothing else in its history.
+@Suite("The sketch of a shard")
+struct ShardSketchTests {
+  @Test("A wish that was refused does not outlast the limits that it was for")
+  func wishForOtherLimits() {
+    var order = lrd_order()
+    var sketch = lrd_sketch()
+    withUnsafeMutablePointer(to: &sketch) { sketch in
+      order.state = UnsafeMutableRawPointer(sketch)
+      order.queue.0.size.count = 100
+      func wanted(countLimit: UInt64, before: Int) -> Int {
+        order.share = lrd_amount(count: countLimit, cost: .max)
+        order.history.wanted = before
+        lrd_sketch_resize(&order)
+        return order.history.wanted
+      }
+      let small = wanted(countLimit: 500, before: 64)
+      #expect(small > 64)
+      #expect(wanted(countLimit: 1_000, before: small) > small)
+      #expect(wanted(countLimit: 2_000, before: small) == 0, "it is idle")
+      #expect(wanted(countLimit: 1_000, before: 0) == 0, "it did not want any")
+      // The history that is there suits this limit.
+      order.history.bytes = small
+      lrd_sketch_renewed(&order)
+      #expect(wanted(countLimit: 500, before: 10 * small) == small)
+    }
   }
 }

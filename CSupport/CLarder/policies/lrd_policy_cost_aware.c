@@ -96,6 +96,7 @@ const lrd_policy lrd_policy_cost_aware = {
     .by_cost = true,
     .state_bytes = sizeof(cost_state),
     .open = cost_open,
+    .resize = lrd_sketch_resize,
     .renewed = lrd_sketch_renewed,
     .insert = cost_insert,
     .remove = cost_remove,

@@ -70,14 +70,8 @@ static void tiny_open(lrd_order *order) {
 }
 
 static void tiny_resize(lrd_order *order) {
-  const tiny_state *state = order->state;
   divide(order);
-  if (!state->sketch.blocks && !order->history.wanted) return;
-  uint64_t entries = lrd_order_room_percent(order, 100);
-  // What was asked for was for other limits.
-  order->history.wanted = order->history.bytes;
-  lrd_sketch_demand(&state->sketch, order, entries);
-  if (lrd_order_is_idle(order, entries)) order->history.wanted = 0;
+  lrd_sketch_resize(order);
 }
 
 /// Changes the size of the window when a sample is complete.

@@ -21,6 +21,15 @@ void lrd_sketch_demand(const lrd_sketch *sketch, lrd_order *order, uint64_t entr
   order->history.wanted = (known ? least : least * 2) * sizeof(block);
 }
 
+void lrd_sketch_resize(lrd_order *order) {
+  const lrd_sketch *sketch = order->state;
+  if (!sketch->blocks && !order->history.wanted) return;
+  uint64_t entries = lrd_order_room_percent(order, 100);
+  order->history.wanted = order->history.bytes;
+  lrd_sketch_demand(sketch, order, entries);
+  if (lrd_order_is_idle(order, entries)) order->history.wanted = 0;
+}
+
 void lrd_sketch_renewed(lrd_order *order) {
   lrd_sketch *sketch = order->state;
   uint64_t blocks = order->history.bytes / sizeof(block);

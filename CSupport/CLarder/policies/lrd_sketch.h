@@ -28,6 +28,10 @@ typedef struct lrd_sketch {
 /// large.
 void lrd_sketch_demand(const lrd_sketch *sketch, lrd_order *order, uint64_t entries);
 
+/// The `resize` of a policy that has a sketch. What it asked for was for other limits: asks anew if
+/// it has a history or wants one, and for none where the shard is idle.
+void lrd_sketch_resize(lrd_order *order);
+
 /// Adopts a new history. No use is counted yet.
 void lrd_sketch_renewed(lrd_order *order);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrdt_advisor.h — a window into the adaptive policy. */
+/* lrdt_advisor.h — a window into the adaptive policy, and the sketch of others. */
 #pragma once
 
 #include "../../../CSupport/CLarder/policies/adaptive/lrd_advisor.h"
 #include "../../../CSupport/CLarder/policies/adaptive/lrd_samples.h"
+#include "../../../CSupport/CLarder/policies/lrd_sketch.h"
 #include "CLarder.h"
 
 #pragma clang assume_nonnull begin
