@@ -25,9 +25,10 @@ import Larder
 /// **Apple.** The same, with `malloc`'s purgeable zone.
 ///
 /// **Costs.** A whole number of pages, and two bytes for each page. The last ``endContentAccess()``
-/// and the first ``beginContentAccess()`` take one step for each page, and the former a system call
-/// as well. While nobody uses the bytes, ``isContentDiscarded()`` takes a step for each page, and
-/// so does every lookup in an ``ObjectCache`` that finds the object.
+/// looks in each page for a word that is not zero, so it reads the zeros that a page begins with,
+/// and makes a system call. The first ``beginContentAccess()`` takes one step for each page. While
+/// nobody uses the bytes, ``isContentDiscarded()`` takes a step for each page, and so does every
+/// lookup in an ``ObjectCache`` that finds the object.
 ///
 /// **Threads.** All members may be called from any thread.
 public final class PurgeableData: DiscardableContent, @unchecked Sendable {

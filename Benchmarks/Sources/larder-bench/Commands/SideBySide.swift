@@ -20,7 +20,7 @@ struct SideBySide {
                              load          read-through by a cache that loads, in no time
                              slow-load     the same, and a load takes 1 ms
                              stampede      new keys, each asked for 64 times in a row, 1 ms a load
-                             expiring      read-through in a new cache; a third of the entries die by time
+                             expiring      read-through in new caches; a third of the entries expire
       --keys KIND            int (default) or string, of 22 bytes
       --values KIND          object (default), reference-counted with 64 bytes, or int
       --distribution NAME    zipf (exact, exponent 0.99; default) or uniform
