@@ -15,9 +15,9 @@
  * When a program ceases to store what it misses, what the current expert is ahead is forgotten: it
  * was earned while a lost entry came back. A program that reads through the cache, then stores rows
  * and reads each a third of a fill later, would find 66 % of what LRU finds in the next three
- * fills, and at worst 47 %. So it finds 76 %, and at worst 65 %. What was earned without loads
- * stays when the program begins to load: that expert serves programs which store without loading,
- * and one that takes turns would otherwise lose it each time.
+ * fills, and at worst 47 %. So it finds 76 %, and less than 60 % in one turn of a hundred. What was
+ * earned without loads stays when the program begins to load: that expert serves programs which
+ * store without loading, and one that takes turns would otherwise lose it each time.
  *
  * With a lead that is always whole, the policy saves 0.1 less over the traces of lrd_advisor.c, and
  * one cell of a trace of phases misses 1.5 points more: an expert stays there that was best in a

@@ -48,7 +48,7 @@ void lrd_tally_load(lrd_tally *tally);
 /// Notes a store of a key that was absent. True if it follows a miss.
 bool lrd_tally_store(lrd_tally *tally, uint64_t mixed);
 
-/// The part of the misses that a store follows. Until there are misses: all of them. A batch that
+/// The part of the misses that a store follows. Until there are eight misses: all. A batch that
 /// misses more sampled keys than LRD_MISSED_KEYS before it stores them counts as if it stored few.
 double lrd_tally_loaded(const lrd_tally *tally);
 
