@@ -6,8 +6,8 @@
 
 #pragma clang assume_nonnull begin
 
-/// Removes what has expired from all shards, in slices. `*wait`: until the next entry expires, in
-/// nanoseconds; 0 if none does.
+/// Removes what has expired from all shards, in slices. `*wait`: until the next visit, in
+/// nanoseconds: when the next entry expires, but not before a pause; 0 if none will.
 lrd_progress lrd_due_expire(lrd_cache *cache, uint64_t *wait);
 
 #pragma clang assume_nonnull end
