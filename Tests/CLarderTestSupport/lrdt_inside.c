@@ -230,3 +230,7 @@ bool lrdt_renew_there_and_back(void) {
   free(shard);
   return renewed && cleared && asked[0] && asked[1] && asked[2];
 }
+
+void lrdt_set_is_held(lrd_cache *cache, bool (*is_held)(void *context, const lrd_entry *entry)) {
+  cache->hooks.is_held = is_held;
+}

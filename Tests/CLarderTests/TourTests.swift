@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
+import CLarderTestSupport
 import Larder
 import LarderTestSupport
 import Testing
@@ -69,5 +70,39 @@ struct TourTests {
     // The whole slice leaves.
     for key in expected.first! + 1...expected.first! + 64 { cache[key] = nil }
     #expect(slice(&tour, cache).isEmpty && tour.done && tour.lost)
+  }
+
+  /// A walk that takes its next slice each time that an answer to pressure looks at an entry.
+  private struct Watch {
+    var core: OpaquePointer?
+    var tour = lrd_tour_start(true)
+    var slices = 0
+    var changed: [Bool] = []
+  }
+  // Guard: used by one thread, in a process of its own.
+  nonisolated(unsafe) private static var watch = Watch()
+
+  @Test("A tour hears of every entry that pressure passes over")
+  func passedOver() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(policy: .lru, shards: 1)
+      cache.pressure = PressureResponse(background: 0.5)
+      for key in 0..<1_000 { cache[key] = key }
+      cache.withCore {
+        Self.watch.core = $0
+        lrdt_set_is_held($0) { _, _ in
+          guard Self.watch.slices < 10 else { return false }
+          let core = Self.watch.core!
+          Self.watch.tour.changed = false
+          _ = lrd_tour_next_locked(core, lrd_cache_shard_at(core, 0), &Self.watch.tour, .max)
+          Self.watch.changed.append(Self.watch.tour.changed)
+          Self.watch.slices += 1
+          return true
+        }
+      }
+      MemoryPressure.enterBackground()
+      #expect(cache.count == 500)
+      #expect(Self.watch.changed == [false] + Array(repeating: true, count: 9))
+    }
   }
 }

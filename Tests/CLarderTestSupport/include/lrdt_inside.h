@@ -73,4 +73,9 @@ uint64_t lrdt_relief_pause(uint64_t took);
 /// The entry that the next loan slot of the calling thread protects.
 const void *_Nullable lrdt_lane_hazard(const lrd_lane *lane);
 
+/// From now on asks `is_held` whether somebody beside the cache holds a value, under the shard's
+/// lock.
+void lrdt_set_is_held(lrd_cache *cache,
+                      bool (*is_held)(void *_Nullable context, const lrd_entry *entry));
+
 #pragma clang assume_nonnull end
