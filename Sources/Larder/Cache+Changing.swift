@@ -5,8 +5,10 @@ import CLarder
 /// stored in the end is stored only in place of what was found.
 ///
 /// The entry that was found is on loan meanwhile. Its slot is not used again, so its address tells
-/// it from every later entry. On a thread that has no loan left, nothing may leave the shard
-/// meanwhile.
+/// it from every later entry. A thread that has no loan left keeps a copy of the value instead, and
+/// compares the bytes of the value as well. What a value refers to lives as long as the copy does,
+/// so a later value with the same bytes is the same one. To put the new value in the place of that
+/// is as right as in the place of the first.
 extension Cache {
   private struct Found {
     let entry: StoredEntry?
@@ -15,8 +17,8 @@ extension Cache {
     let kept: Kept
     /// The lane that has the entry on loan.
     let lane: OpaquePointer?
-    /// What the shard had unlinked, ever.
-    let unlinked: UInt64
+    /// The bytes of the value where no lane has.
+    let bytes: [UInt8]?
   }
 
   /// Lets `body` change the value of a key, as often as it takes until nobody interferes. The
@@ -28,9 +30,9 @@ extension Cache {
   ) throws(Failure) -> (result: Result, outcome: InsertionOutcome?) {
     while true {
       var found = find(key)
-      defer { letGo(found) }
+      defer { letGo(&found) }
       // After the `defer`, so that the copy goes before the entry does.
-      var value = found.value.take()
+      var value = found.bytes == nil ? found.value.take() : found.value
       let result = try body(&value)
       if value != nil {
         let cost = cost(value!) ?? found.kept.cost
@@ -67,10 +69,17 @@ extension Cache {
     let isLent = lends && entry.map { lrd_lend_locked(lane, shard, $0) } ?? false
     return Found(
       entry: entry, value: entry?.value(of: Layout.self).pointee, hash: hash, kept: kept,
-      lane: isLent ? lane : nil, unlinked: lrd_shard_unlinked_locked(shard))
+      lane: isLent ? lane : nil,
+      bytes: lends && !isLent ? entry.map { Array(Self.bytes(of: $0)) } : nil)
   }
 
-  private func letGo(_ found: Found) {
+  private static func bytes(of entry: StoredEntry) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(
+      start: entry.value(of: Layout.self), count: MemoryLayout<Value>.size)
+  }
+
+  private func letGo(_ found: inout Found) {
+    if found.value != nil { drop(&found.value) }
     guard let entry = found.entry, let lane = found.lane else { return }
     lrd_loan_unpin(lane)
     lrd_loan_end(lane)
@@ -79,9 +88,9 @@ extension Cache {
 
   /// Whether `entry` is what was found. The shard's lock is held.
   private func isStill(_ found: Found, _ entry: StoredEntry?) -> Bool {
-    let shard = lrd_cache_shard(core, found.hash)
-    return entry == found.entry
-      && (entry == nil || found.lane != nil || lrd_shard_unlinked_locked(shard) == found.unlinked)
+    guard entry == found.entry else { return false }
+    guard let entry, let bytes = found.bytes else { return true }
+    return Self.bytes(of: entry).elementsEqual(bytes) && whatToKeep(of: entry) == found.kept
   }
 
   /// Stores a value if `isWanted` says so of what is in its place; see `Storage`. `nil` if not.

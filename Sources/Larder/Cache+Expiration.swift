@@ -167,4 +167,16 @@ extension Cache {
     if extras.watermarks != nil || extras.shouldEvict != nil { expire { hasRoom(cost: cost) } }
     if let groups = extras.groups { expire { !groups.isFull(key) } }
   }
+
+  /// Whether a value of this lifetime is refused at any moment, so that it needs no room.
+  func refuses(_ lifetime: OwnLifetime?) -> Bool {
+    guard lrd_cache_is_timed(core) else { return false }
+    let rule = lrd_cache_expiration(core)
+    if rule.after_access == 0 { return true }
+    return switch lifetime {
+    case .lasting(let time): time == 0
+    case .until: false
+    case nil: rule.after_write == 0
+    }
+  }
 }

@@ -34,8 +34,10 @@ extension Cache {
     }
     let hash = hasher.hash(key)
     expireFirst(for: key, cost, with: extras)
-    extras.watermarks?.willInsert(key, into: self, cost: cost)
-    if let shouldEvict = extras.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }
+    if extras.watermarks != nil || extras.shouldEvict != nil, !refuses(lifetime) {
+      extras.watermarks?.willInsert(key, into: self, cost: cost)
+      if let shouldEvict = extras.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }
+    }
     var copy: Value?
     let isShown = extras.onInsertion != nil
     var storage = Storage(

@@ -16,7 +16,8 @@ extension Cache {
   /// the entry had. It keeps the deadline of an entry that was given a lifetime, too, unless
   /// ``Options/lifetime`` returns another one for the new value.
   ///
-  /// Reading is ``value(forKey:)``. Assigning `nil` removes the entry.
+  /// Reading is ``value(forKey:)``. Assigning `nil` removes the entry. A change in place that finds
+  /// nothing and leaves nothing, such as `lists[key]?.append(1)`, writes nothing.
   @inlinable
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }
@@ -24,7 +25,8 @@ extension Cache {
     _modify {
       var value: Value?
       let kept = findToChange(key, into: &value)
-      defer { assign(value.take(), key, kept) }
+      let isAbsent = value == nil
+      defer { if !isAbsent || value != nil { assign(value.take(), key, kept) } }
       yield &value
     }
   }
@@ -53,7 +55,7 @@ extension Cache {
 
   /// What a change in place keeps of the entry: its cost, unless a function decides, and the
   /// deadline of a lifetime of its own, unless a function names another lifetime.
-  @usableFromInline struct Kept {
+  @usableFromInline struct Kept: Equatable {
     @usableFromInline var cost: Int?
     @usableFromInline var lifetime: OwnLifetime?
 

@@ -89,7 +89,7 @@ extension Expiration {
 }
 
 /// The lifetime of an entry that does not go by that of its cache.
-@usableFromInline enum OwnLifetime {
+@usableFromInline enum OwnLifetime: Equatable {
   /// So many nanoseconds from its publication on.
   case lasting(UInt64)
   /// Up to a deadline of the core, that of the entry whose place it takes. A lifetime that the

@@ -102,15 +102,21 @@ private final class DepartureObserver: @unchecked Sendable {
   init(_ settings: ObjectCacheSettings) { self.settings = settings }
 
   func observe(_ key: ObjectKey, _ value: StoredObject, _ cause: RemovalCause) {
-    if cause == .expired { return tellOfExpired(value) }
-    // An object that is stored again under its own key has not left.
-    if cause == .replaced, cache.peek(forKey: key)?.object === value.object { return }
+    if cause == .expired { return tellOfExpired(key, value) }
+    if cause == .replaced, isStoredAgain(key, value) { return }
     tell(value)
   }
 
-  private func tellOfExpired(_ value: StoredObject) {
-    if let owner = livingOwner.load()?.cache, let delegate = settings.delegate {
-      delegate.cache(owner, willEvictObject: value.object)
+  /// Whether an object is stored under its own key once more, so that it has not left.
+  private func isStoredAgain(_ key: ObjectKey, _ value: StoredObject) -> Bool {
+    cache.peek(forKey: key)?.object === value.object
+  }
+
+  private func tellOfExpired(_ key: ObjectKey, _ value: StoredObject) {
+    if let owner = livingOwner.load()?.cache {
+      // `owner` keeps `cache` alive, whoever calls.
+      if withExtendedLifetime(owner, { isStoredAgain(key, value) }) { return }
+      settings.delegate?.cache(owner, willEvictObject: value.object)
     }
     value.discardIfPossible()
   }

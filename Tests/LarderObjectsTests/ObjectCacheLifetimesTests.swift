@@ -46,6 +46,28 @@ struct ObjectCacheLifetimesTests {
     #expect(cache.object(forKey: 5) == nil && cache.object(forKey: 3)?.payload == 3)
   }
 
+  @Test("An object that is stored again after its time keeps its content")
+  func storedAgain() {
+    typealias Contents = ObjectCache<NSNumber, Discardable<Int>>
+    let cache = ObjectCacheLifetimes.makeCache(
+      expiration: .afterWrite(.seconds(10)), clock: .manual(clock)
+    ) { Contents() }
+    let object = Discardable(7)
+    let other = Discardable(8)
+    object.endContentAccess()
+    other.endContentAccess()
+    for key in [1, 2] {
+      cache.setObject(key == 1 ? object : other, forKey: key as NSNumber)
+    }
+    clock.advance(by: .seconds(10))
+    #expect(cache.object(forKey: 1) == nil)
+    cache.setObject(object, forKey: 1)
+    #expect(object.content == 7 && cache.object(forKey: 1) === object)
+    // One that takes the place of another does not save that.
+    cache.setObject(object, forKey: 2)
+    #expect(other.content == nil && object.content == 7)
+  }
+
   @Test("Objects leave when they were not used for long")
   func idle() {
     let cache = Lifetimes.makeCache(clock: .manual(clock)) { Custom() }

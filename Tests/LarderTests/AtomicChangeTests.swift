@@ -97,6 +97,21 @@ struct AtomicChangeTests {
     #expect(cache.loadStatistics.outdated == 2)
   }
 
+  @Test("An access in place that finds nothing and leaves nothing outdates no load")
+  func absent() throws {
+    let cache = Cache<Int, [Int]>()
+    let loaded = try blocking(cache, 1) { key in
+      cache[key]?.append(5)
+      return [key]
+    }
+    #expect(loaded == [1] && cache[1] == [1] && cache.loadStatistics.outdated == 0)
+    cache[1]?.append(5)
+    #expect(cache[1] == [1, 5])
+    #expect(cache[1].take() == [1, 5] && cache[1] == nil)
+    cache[1] = [2]
+    #expect(cache[1] == [2])
+  }
+
   @Test("A negative cost ends the process")
   func negativeCost() async {
     await #expect(processExitsWith: .failure) {

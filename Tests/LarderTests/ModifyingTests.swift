@@ -69,10 +69,25 @@ struct ModifyingTests {
     #expect(cache[1] == 1)
   }
 
-  @Test("A body that writes the key runs again on what it has written")
-  func reentry() {
+  /// Calls `body` inside of so many loans of one key.
+  private func nest<Value>(
+    _ loans: Int, of key: Int, in cache: Cache<Int, Value>, _ body: () -> Void
+  ) {
+    if loans == 0 { return body() }
+    cache.withValue(forKey: key) { _ in nest(loans - 1, of: key, in: cache, body) }
+  }
+
+  @Test("A body that writes the key runs again on what it has written", arguments: [0, 40])
+  func reentry(loans: Int) {
     let tracker = LifetimeTracker()
-    let cache = Cache<Int, Tracked>(countLimit: 2)
+    let cache = Cache<Int, Tracked>(countLimit: 3)
+    cache[9] = tracker.make(9)
+    nest(loans, of: 9, in: cache) { writeInBody(of: cache, tracker) }
+    cache.removeAll()
+    #expect(settles(tracker, at: 0, cache) && tracker.faults.isEmpty)
+  }
+
+  private func writeInBody(of cache: Cache<Int, Tracked>, _ tracker: LifetimeTracker) {
     cache[1] = tracker.make(10)
     var runs = 0
     cache.modifyValue(forKey: 1) { value in
@@ -88,8 +103,24 @@ struct ModifyingTests {
       value = tracker.make(value.payload + 1)
     }
     #expect(runs == 4 && cache[1]?.payload == 31)
-    cache.removeAll()
-    #expect(settles(tracker, at: 0, cache) && tracker.faults.isEmpty)
+  }
+
+  @Test("A body that writes other keys runs once, also where no loan is left", arguments: [0, 40])
+  func otherKeys(loans: Int) {
+    let cache = Cache<Int, [Int]>(countLimit: 100, policy: .lru, shards: 1)
+    for key in 0..<100 { cache[key] = [key] }
+    var runs = 0
+    nest(loans, of: 9, in: cache) {
+      cache.modifyValue(forKey: 50) { value in
+        runs += 1
+        cache[60] = [7]
+        cache[61] = nil
+        for key in 200..<210 { cache[key] = [key] }
+        value.append(1)
+      }
+    }
+    #expect(runs == 1 && cache[50] == [50, 1] && cache[60] == [7])
+    cache.checkInvariants()
   }
 
   @Test("A change that costs more evicts others, whatever shard they are in", arguments: [1, 2, 8])

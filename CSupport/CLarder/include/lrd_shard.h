@@ -132,11 +132,6 @@ static inline bool lrd_shard_is_timed_at_ease_locked(lrd_shard *shard) LRD_REQUI
   return lrd_shard_is_below_locked(shard, shard->timer->at_ease);
 }
 
-/// Changes whenever an entry is unlinked.
-static inline uint64_t lrd_shard_unlinked_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  return shard->unlinked;
-}
-
 /// Counts an eviction of this kind.
 static inline void lrd_shard_note_eviction_locked(lrd_shard *shard, unsigned kind)
     LRD_REQUIRES(shard->lock) {

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
+/// How many failures all stripes of a cache remember. Relaxed: it only bounds them.
+final class RememberedCount: Sendable {
+  static let most = 1_024
+  let value = Atomic(0)
+}
+
 /// One of the parts of `Flights`, chosen by hash, under a lock of its own.
 struct FlightStripe {
   /// The flights of a hash, linked by `next`.
   private(set) var flights: [UInt64: AnyFlight] = [:]
   /// Those of `flights` whose failure is remembered, oldest first.
   private var remembered: [AnyFlight] = []
+  private let rememberedInAll: RememberedCount
   var numbers = LoadStatistics()
 
-  /// The most remembered failures of a stripe.
-  private static var rememberedMost: Int { 1_024 / 16 }
+  init(_ rememberedInAll: RememberedCount) { self.rememberedInAll = rememberedInAll }
 
   func contains(_ flight: AnyFlight) -> Bool {
     var candidate = flights[flight.hash]
@@ -29,7 +37,10 @@ struct FlightStripe {
     guard candidate != nil else { return }
     if let before { before.next = flight.next } else { flights[flight.hash] = flight.next }
     flight.next = nil
-    if flight.failure != nil { remembered.removeAll { $0 === flight } }
+    guard flight.failure != nil, let index = remembered.firstIndex(where: { $0 === flight })
+    else { return }
+    remembered.remove(at: index)
+    rememberedInAll.value.subtract(1, ordering: .relaxed)
   }
 
   /// Takes a flight out, and marks it. Returns it, so that it outlives the lock.
@@ -55,7 +66,8 @@ struct FlightStripe {
   /// outlives the lock.
   mutating func remember(_ flight: AnyFlight) -> AnyFlight? {
     remembered.append(flight)
-    guard remembered.count > Self.rememberedMost else { return nil }
+    let all = rememberedInAll.value.add(1, ordering: .relaxed).newValue
+    guard all > RememberedCount.most else { return nil }
     let oldest = remembered[0]
     remove(oldest)
     return oldest

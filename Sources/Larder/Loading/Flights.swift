@@ -69,7 +69,8 @@ final class Flights<Key: Hashable & Sendable, Value: Sendable>: AnyFlights, @unc
 
   init(_ core: OpaquePointer) {
     self.core = core
-    stripes = (0..<Self.stripeCount).map { _ in Guarded(FlightStripe()) }
+    let remembered = RememberedCount()
+    stripes = (0..<Self.stripeCount).map { _ in Guarded(FlightStripe(remembered)) }
   }
 
   /// These bits of the hash choose neither a cell in a bucket nor a shard.

@@ -98,8 +98,8 @@ public struct LoadingOptions: Sendable {
   /// How long failures are remembered: twice as long after each failure in a row.
   ///
   /// While a failure is remembered, callers get it at once and the loader is not asked. A removal
-  /// or an insertion of the key forgets it. At most 1,024 keys are remembered; those that failed
-  /// longest ago are forgotten first.
+  /// or an insertion of the key forgets it. At most 1,024 failures and absences are remembered in a
+  /// cache. The next one takes the place of the oldest in its part of the keys, a sixteenth.
   public struct Backoff: Sendable {
     /// How long the first failure is remembered. Must be positive.
     public var first: Duration
@@ -109,10 +109,11 @@ public struct LoadingOptions: Sendable {
     /// asked for together: 0.5 takes away up to half. Between 0 and 1.
     public var jitter: Double
 
-    /// Creates a backoff.
-    public init(first: Duration, longest: Duration = .seconds(60), jitter: Double = 0.5) {
+    /// Creates a backoff. By default no failure is remembered longer than a minute, or than `first`
+    /// if that is longer.
+    public init(first: Duration, longest: Duration? = nil, jitter: Double = 0.5) {
       self.first = first
-      self.longest = longest
+      self.longest = longest ?? max(first, .seconds(60))
       self.jitter = jitter
     }
 

@@ -110,6 +110,8 @@ struct InvalidationTests {
     #expect(await count {} == 1)
     #expect(await count {} == 1)
     #expect(await count { cache.cache.modifyValue(forKey: 1) { $0 += 1 } } == 1)
+    #expect(await count { cache.cache[1]? += 1 } == 1)
+    #expect(await count { _ = cache.cache[1].take() } == 1)
     #expect(await count { cache.cache.updateValue(forKey: 1) { $0 = nil } } == 2)
   }
 

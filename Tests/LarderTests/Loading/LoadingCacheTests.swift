@@ -163,9 +163,14 @@ struct LoadingCacheTests {
     for _ in 0..<3 { await #expect(throws: Broken.self) { try await brief[1] } }
     #expect(loads.value == 3 && brief.cache.flightCount == 1)
     let full = LoadingCache<Int, Int>(
-      loading: LoadingOptions(failures: .init(first: Self.long, longest: Self.long))
-    ) { _ in throw Broken() }
-    for key in 0..<3_000 { _ = try? await full[key] }
+      loading: LoadingOptions(failures: .init(first: Self.long))
+    ) { _ in
+      loads.next()
+      throw Broken()
+    }
+    for _ in 0..<2 { for key in 0..<1_024 { _ = try? await full[key] } }
+    #expect(loads.value == 3 + 1_024 && full.cache.flightCount == 1_024)
+    for key in 1_024..<3_000 { _ = try? await full[key] }
     #expect(full.cache.flightCount == 1_024)
     full.cache.checkInvariants()
     for key in 0..<3_000 { full.cache.removeValue(forKey: key) }
