@@ -104,7 +104,8 @@ extension Cache {
   /// it can give it; see <doc:GivingWay#Memory-goes-back>. A table is replaced where one with
   /// room for its entries and a quarter more would be an eighth smaller or more.
   ///
-  /// Only an entry that another thread is destroying at that very moment may outlive the call. Each
+  /// Only an entry that another thread is destroying at that very moment may outlive the call, and
+  /// one that the release of another value removes from the cache meanwhile. Each
   /// value that is moved has a second reference for a moment, as while it is looked up. With
   /// ``Options/release`` that is released by its receiver, too.
   ///

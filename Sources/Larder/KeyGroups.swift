@@ -9,7 +9,9 @@
 ///
 /// **Order.** If a group has more entries than its quota, those stored longest ago are evicted
 /// first. A replacement counts as newly stored; a hit does not count. (The policy's order is that
-/// of the whole cache, which knows no groups.) The observer receives ``RemovalCause/limit``.
+/// of the whole cache, which knows no groups.) The observer receives ``RemovalCause/limit``. An
+/// insertion into a full cache first evicts what the policy names, so a new key of a full group may
+/// evict two entries. A key that does not equal itself belongs to no group.
 ///
 /// **Strictness.** When a call that stores a value returns, its group is within its quota, except
 /// for the insertions of other threads that have not returned yet. The cache's own limits always

@@ -15,8 +15,9 @@ public struct PressureResponse: Sendable {
     /// hottest by the policy's order. Until the pressure is over, the limits are lowered to the
     /// same fraction.
     case keep(Double)
-    /// Removes every object that nobody but the cache holds. Values that are no objects are held by
-    /// nobody. The limits stay.
+    /// Removes every object that nobody but the cache holds. Values of other types than a class
+    /// count as held by nobody, also optional objects, those of a protocol's type, and structures
+    /// that refer to objects. The limits stay.
     case keepReferenced
     /// Removes everything. The limits stay.
     case removeAll

@@ -20,7 +20,7 @@
  * TWO MODES. With LARDER_BYTES, keys and values are byte strings, which the cache copies. With
  * LARDER_OBJECTS they are pointers, which the cache passes to callbacks: hash and equality of keys,
  * retain and release of both. All functions serve both modes. In LARDER_OBJECTS the sizes mean
- * whatever the caller wants, and come back with the pointers.
+ * whatever the caller wants, up to the largest of byte strings, and come back with the pointers.
  *
  * A VALUE IN HAND IS PINNED. larder_get() and its like hand out a larder_value. It stays as it is
  * until larder_value_release(), even if it is replaced, evicted or removed meanwhile, or if the
@@ -55,10 +55,10 @@
  * MEMORY. An entry takes about 100 bytes besides its key and value. LARDER_ADAPTIVE takes more for
  * each entry of the limit: up to 8 bytes from 8,000 entries on, 4 bytes and 27 KB in all from 256
  * entries on, and some 130 bytes below that. An empty cache takes 2.7 KB, and 0.8 KB for each
- * further shard. With LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7 and 1.9 KB. Where
- * values can expire, each shard takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it.
- * The library reserves no memory for values: they come from the process's malloc, and from 1 MiB on
- * from the system.
+ * further shard. With LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7 and 1.9 KB. The
+ * first entry brings a page of 4 KB, which later ones share. Where values can expire, each shard
+ * takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it. The library reserves no memory
+ * for values: they come from the process's malloc, and from 1 MiB on from the system.
  *
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
  * sleeps; one below 4,096 ns is taken for that. When its lifetime is over, a value is found for 10
@@ -131,7 +131,7 @@ enum {
 #define LARDER_VALUE_MOST UINT64_C(0xffffffff)
 #define LARDER_SHARDS_MOST 64
 
-/* As a cost: 1 if the cache has a cost limit at that moment, otherwise 0. Unless the policy goes by
+/* As a cost: 1 if a cost limit is in force at that moment, otherwise 0. Unless the policy goes by
  * cost, entries of cost 0 are passed over when room for cost is needed, except for one of
  * seventeen in a row. */
 #define LARDER_COST_DEFAULT UINT64_MAX
@@ -366,7 +366,8 @@ LARDER_API larder_status larder_value_release(larder_value *value);
 /* Stores `value` for `key`, in place of an earlier value. Entries that no longer fit are evicted
  * before the call returns. The new value is never among them, but may be evicted at any later
  * moment. If `old` is not NULL, the value that was replaced, or removed by LARDER_TOO_COSTLY, is
- * written there, pinned, or NULL if there was none. `value` may be NULL if `value_size` is 0, and
+ * written there, pinned, or NULL if there was none. A call that fails writes NULL, or nothing if it
+ * was wrong. `value` may be NULL if `value_size` is 0, and
  * always in LARDER_OBJECTS. `cost` may be LARDER_COST_DEFAULT.
  * Statuses: LARDER_OK, LARDER_REPLACED, LARDER_TOO_COSTLY, LARDER_OUT_OF_MEMORY,
  * LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_OUT_OF_RANGE, LARDER_TOO_LONG,
@@ -440,8 +441,9 @@ LARDER_API larder_status larder_remove_all(larder_cache *cache);
 LARDER_API larder_status larder_trim_to_count(larder_cache *cache, uint64_t count);
 LARDER_API larder_status larder_trim_to_cost(larder_cache *cache, uint64_t cost);
 
-/* Sets a limit, 0 for none, and evicts what exceeds it. With a policy that goes by cost, a cost
- * limit of 0 is LARDER_BAD_ARGUMENT.
+/* Sets a limit, 0 for none, and evicts what exceeds it. A limit that was lowered because memory is
+ * short stays in force until it has come back (larder_set_pressure_response()). With a policy that
+ * goes by cost, a cost limit of 0 is LARDER_BAD_ARGUMENT.
  * Also returns LARDER_OUT_OF_RANGE. */
 LARDER_API larder_status larder_set_count_limit(larder_cache *cache, uint64_t limit);
 LARDER_API larder_status larder_set_cost_limit(larder_cache *cache, uint64_t limit);

@@ -17,11 +17,14 @@ public struct LoadingOptions: Sendable {
   public var failures: Backoff?
 
   /// How long it is remembered that a key has no value, which the loader says by throwing
-  /// ``NoValue``; `nil` for not at all. Must be positive.
+  /// ``NoValue``; `nil` for not at all. Must be positive. As many are remembered as failures
+  /// (``Backoff``). Where more keys are asked for that have no value, store that as a value: an
+  /// optional, say.
   public var absences: Duration?
 
   /// Whether callers of single keys wait a little for others, to be loaded with them in one call of
-  /// `loadAll`, which the cache must have; `nil` if not. Such loads go on without their callers.
+  /// `loadAll`, which the cache must have; `nil` if not. Such loads go on without their callers. A
+  /// caller of many keys waits, too, if one of them waits to be loaded with others.
   public var gathering: Gathering?
 
   /// The age from which a value is loaded anew while it serves; `nil` for none. Must be positive.

@@ -8,8 +8,9 @@ import CLarder
 ///     pages.withMutableValue(forKey: 7) { $0.visits += 1 }
 ///
 /// Limits, policies, costs and statistics are those of ``Cache``. The same calls keep and evict the
-/// same entries as in a `Cache` with one shard; with ``EvictionPolicy/adaptive``, which learns from
-/// samples, nearly the same. It differs in these points:
+/// same entries as in a `Cache` with one shard, or nearly the same where the policy remembers keys
+/// that are gone or learns from samples: what two caches remember differs, as each hashes keys in
+/// its own way. It differs in these points:
 ///
 /// **Threads.** It is not `Sendable`: the compiler keeps it within one actor, task or thread. In
 /// return, with integers as keys, a hit and an insertion into free room take less than three fifths
