@@ -57,8 +57,8 @@
  * entries on, and some 130 bytes below that. An empty cache takes 2.7 KB, and 0.8 KB for each
  * further shard. With LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7 and 1.9 KB. The
  * first entry brings a page of 4 KB, which later ones share. Where values can expire, each shard
- * takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it. The library reserves no memory
- * for values: they come from the process's malloc, and from 1 MiB on from the system.
+ * takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it. The library reserves no
+ * memory for values: they come from the process's malloc, and from 1 MiB on from the system.
  *
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
  * sleeps; one below 4,096 ns is taken for that. When its lifetime is over, a value is found for 10
