@@ -29,6 +29,14 @@ extension Cache {
   /// entries that other threads use, store or replace meanwhile may be anywhere. With several
   /// shards, the result takes one entry of each in turn.
   ///
+  /// **To fill another cache**, store the coldest first: then the order is about the same. The copy
+  /// does not have what a policy remembers of earlier uses, nor what is left of lifetimes, which
+  /// ``remainingLifetime(forKey:)`` tells.
+  ///
+  ///     for entry in saved.reversed() {
+  ///       cache.insert(entry.value, forKey: entry.key, cost: entry.cost)
+  ///     }
+  ///
   /// - Complexity: O(*n*). Locks a shard for some 64 entries at a time, or for all of them if there
   ///   are no more than 512, unless more keys than that have the same hash. Readers never wait.
   @inlinable
