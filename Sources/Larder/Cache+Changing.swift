@@ -6,9 +6,9 @@ import CLarder
 ///
 /// The entry that was found is on loan meanwhile. Its slot is not used again, so its address tells
 /// it from every later entry. A thread that has no loan left keeps a copy of the value instead, and
-/// compares the bytes of the value as well. What a value refers to lives as long as the copy does,
-/// so a later value with the same bytes is the same one. To put the new value in the place of that
-/// is as right as in the place of the first.
+/// compares the bytes of the value as well. What a value of a Swift type refers to lives as long as
+/// the copy does, so a later value with the same bytes is the same one. To put the new value in the
+/// place of that is as right as in the place of the first.
 extension Cache {
   private struct Found {
     let entry: StoredEntry?
@@ -17,7 +17,7 @@ extension Cache {
     let kept: Kept
     /// The lane that has the entry on loan.
     let lane: OpaquePointer?
-    /// The bytes of the value where no lane has.
+    /// The bytes of the value if no loan was left.
     let bytes: [UInt8]?
   }
 
@@ -60,17 +60,26 @@ extension Cache {
   private func find(_ key: Key, lends: Bool = true) -> Found {
     let hash = hasher.hash(key)
     let lane = lrd_lane_attach(core)
+    // Made here, since nothing is allocated under the lock.
+    var bytes: [UInt8]?
+    if lends && (lane == nil || lrd_loans_left(lane!) == 0) {
+      bytes = Array(repeating: 0, count: MemoryLayout<Value>.size)
+    }
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, lane, shard)
     defer { lrd_shard_leave(core, shard) }
     let entry = findLivingLocked(key, hash, shard)
     lrd_note_locked(core, lane, shard, entry, hash)
     let kept = entry.map { whatToKeep(of: $0) } ?? Kept()
-    let isLent = lends && entry.map { lrd_lend_locked(lane, shard, $0) } ?? false
+    var isLent = false
+    if let entry, bytes != nil {
+      bytes!.withUnsafeMutableBytes { $0.copyMemory(from: Self.bytes(of: entry)) }
+    } else if let entry, lends {
+      isLent = lrd_lend_locked(lane, shard, entry)
+    }
     return Found(
       entry: entry, value: entry?.value(of: Layout.self).pointee, hash: hash, kept: kept,
-      lane: isLent ? lane : nil,
-      bytes: lends && !isLent ? entry.map { Array(Self.bytes(of: $0)) } : nil)
+      lane: isLent ? lane : nil, bytes: bytes)
   }
 
   private static func bytes(of entry: StoredEntry) -> UnsafeRawBufferPointer {
@@ -89,8 +98,10 @@ extension Cache {
   /// Whether `entry` is what was found. The shard's lock is held.
   private func isStill(_ found: Found, _ entry: StoredEntry?) -> Bool {
     guard entry == found.entry else { return false }
-    guard let entry, let bytes = found.bytes else { return true }
-    return Self.bytes(of: entry).elementsEqual(bytes) && whatToKeep(of: entry) == found.kept
+    guard let entry else { return true }
+    // A lifetime may have been set meanwhile. It changes the entry in place.
+    return whatToKeep(of: entry) == found.kept
+      && found.bytes.map { Self.bytes(of: entry).elementsEqual($0) } ?? true
   }
 
   /// Stores a value if `isWanted` says so of what is in its place; see `Storage`. `nil` if not.

@@ -168,7 +168,7 @@ extension Cache {
     if let groups = extras.groups { expire { !groups.isFull(key) } }
   }
 
-  /// Whether a value of this lifetime is refused at any moment, so that it needs no room.
+  /// Whether a value of this lifetime is refused whenever it comes, so that it needs no room.
   func refuses(_ lifetime: OwnLifetime?) -> Bool {
     guard lrd_cache_is_timed(core) else { return false }
     let rule = lrd_cache_expiration(core)

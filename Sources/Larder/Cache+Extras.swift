@@ -34,7 +34,8 @@ extension Cache {
     }
     let hash = hasher.hash(key)
     expireFirst(for: key, cost, with: extras)
-    if extras.watermarks != nil || extras.shouldEvict != nil, !refuses(lifetime) {
+    let makesRoom = extras.watermarks != nil || extras.shouldEvict != nil
+    if makesRoom && !hasRoom(cost: cost) && !refuses(lifetime) {
       extras.watermarks?.willInsert(key, into: self, cost: cost)
       if let shouldEvict = extras.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }
     }

@@ -105,9 +105,9 @@ extension Cache {
   /// room for its entries and a quarter more would be an eighth smaller or more.
   ///
   /// Only an entry that another thread is destroying at that very moment may outlive the call, and
-  /// one that the release of another value removes from the cache meanwhile. Each
-  /// value that is moved has a second reference for a moment, as while it is looked up. With
-  /// ``Options/release`` that is released by its receiver, too.
+  /// one that the release of another value removes from the cache meanwhile. Each value that is
+  /// moved has a second reference for a moment, as while it is looked up. With ``Options/release``
+  /// that is released by its receiver, too.
   ///
   /// With ``Options/secondChances`` the call also forgets evicted objects that have died. To look
   /// at an object it must take a reference, which may be the last one by the time it lets go. So

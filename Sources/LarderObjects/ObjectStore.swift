@@ -113,10 +113,14 @@ private final class DepartureObserver: @unchecked Sendable {
   }
 
   private func tellOfExpired(_ key: ObjectKey, _ value: StoredObject) {
+    let delegate = settings.delegate
+    // Where nothing is done, the background thread does not look either: it would count as one more
+    // thread that uses caches.
+    if delegate == nil && !value.isDiscardable { return }
     if let owner = livingOwner.load()?.cache {
       // `owner` keeps `cache` alive, whoever calls.
       if withExtendedLifetime(owner, { isStoredAgain(key, value) }) { return }
-      settings.delegate?.cache(owner, willEvictObject: value.object)
+      delegate?.cache(owner, willEvictObject: value.object)
     }
     value.discardIfPossible()
   }

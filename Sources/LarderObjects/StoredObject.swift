@@ -18,6 +18,8 @@ enum StoredObject: @unchecked Sendable {
     }
   }
 
+  var isDiscardable: Bool { if case .discardable = self { true } else { false } }
+
   /// Discards the content of an object that is leaving.
   func discardIfPossible() {
     if case .discardable(let object) = self {

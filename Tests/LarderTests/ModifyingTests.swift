@@ -123,6 +123,24 @@ struct ModifyingTests {
     cache.checkInvariants()
   }
 
+  @Test("A change keeps the lifetime that is set meanwhile", arguments: [0, 40])
+  func lifetimeSetMeanwhile(loans: Int) {
+    let clock = ManualClock()
+    let cache = Cache<Int, Int>(options: .init(clock: .manual(clock)))
+    for key in [1, 9] { cache.insert(0, forKey: key, expiresAfter: .seconds(600)) }
+    var runs = 0
+    nest(loans, of: 9, in: cache) {
+      cache.modifyValue(forKey: 1) { value in
+        runs += 1
+        if runs == 1 { cache.setLifetime(.seconds(10), forKey: 1) }
+        value += 1
+      }
+    }
+    #expect(runs == 2 && cache[1] == 1)
+    clock.advance(by: .seconds(10))
+    #expect(cache[1] == nil)
+  }
+
   @Test("A change that costs more evicts others, whatever shard they are in", arguments: [1, 2, 8])
   func growth(shards: Int) {
     let cache = Cache<Int, Int>(totalCostLimit: 40, policy: .lru, shards: shards)

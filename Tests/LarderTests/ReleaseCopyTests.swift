@@ -11,6 +11,37 @@ struct ReleaseCopyTests {
   typealias TrackedCache = Cache<Int, Tracked>
   typealias Sink = ReleaseTests.Sink
 
+  @Test("What a change copies where no loan is left is handed on")
+  func copyWithoutLoan() {
+    let tracker = LifetimeTracker()
+    let sink = Sink()
+    let cache = TrackedCache(options: .init(release: sink.release))
+    for key in [1, 9] { cache[key] = tracker.make(key) }
+    func nest(_ loans: Int, _ body: () -> Void) {
+      if loans == 0 { return body() }
+      cache.withValue(forKey: 9) { _ in nest(loans - 1, body) }
+    }
+    nest(40) {
+      var runs = 0
+      cache.modifyValue(forKey: 1) { value in
+        runs += 1
+        if runs == 1 {
+          // Only the copy is left of the value that was found.
+          cache[1] = tracker.make(2)
+          cache.reclaim()
+          sink.releaseAll()
+        }
+        value = tracker.make(value.payload + 10)
+      }
+    }
+    #expect(tracker.destroyed == 0 && cache[1]?.payload == 12)
+    waitUntil("all that left is handed on") {
+      cache.reclaim()
+      sink.releaseAll()
+      return tracker.destroyed == 3
+    }
+  }
+
   @Test("A survivor that may not come back is handed on", arguments: [false, true])
   func lateSurvivorIsHandedOn(isReplaced: Bool) {
     let tracker = LifetimeTracker()

@@ -367,8 +367,8 @@ LARDER_API larder_status larder_value_release(larder_value *value);
  * before the call returns. The new value is never among them, but may be evicted at any later
  * moment. If `old` is not NULL, the value that was replaced, or removed by LARDER_TOO_COSTLY, is
  * written there, pinned, or NULL if there was none. A call that fails writes NULL, or nothing if it
- * was wrong. `value` may be NULL if `value_size` is 0, and
- * always in LARDER_OBJECTS. `cost` may be LARDER_COST_DEFAULT.
+ * was wrong. `value` may be NULL if `value_size` is 0, and always in LARDER_OBJECTS. `cost` may be
+ * LARDER_COST_DEFAULT.
  * Statuses: LARDER_OK, LARDER_REPLACED, LARDER_TOO_COSTLY, LARDER_OUT_OF_MEMORY,
  * LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_OUT_OF_RANGE, LARDER_TOO_LONG,
  * LARDER_CALLBACK_FAILED. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import Synchronization
 
 /// How many failures all stripes of a cache remember. Relaxed: it only bounds them.

@@ -29,8 +29,8 @@
  * and shadows count keys. Their capacities in entries are estimated from what the shard holds, and
  * estimated again when they turn out wrong by a factor of two.
  *
- * NO LIMIT. The entries form one clock, whatever the advisor says, and without any limit before it
- * learns nothing. What trims evict is in lrd_adaptive_trim.h.
+ * NO LIMIT. The entries form one clock, whatever the advisor says, and where there never was a limit
+ * nothing is learned. What trims evict is in lrd_adaptive_trim.h.
  *
  * MEMORY beyond the header of an entry: 4 bytes of ghosts for each entry of capacity, unless there
  * are fewer than LRD_EXPERT_TINY; samples of 2.6 KB from 256 entries on, in one shard, and of 0.08
