@@ -33,12 +33,7 @@ extension Cache {
       lifetime = computed.map { .lasting($0) } ?? givenLifetime
     }
     let hash = hasher.hash(key)
-    expireFirst(for: key, cost, with: extras)
-    let makesRoom = extras.watermarks != nil || extras.shouldEvict != nil
-    if makesRoom && !hasRoom(cost: cost) && !refuses(lifetime) {
-      extras.watermarks?.willInsert(key, into: self, cost: cost)
-      if let shouldEvict = extras.shouldEvict { makeRoom(for: key, cost, asking: shouldEvict) }
-    }
+    prepare(for: key, cost, isRefused: refuses(lifetime), with: extras)
     var copy: Value?
     let isShown = extras.onInsertion != nil
     var storage = Storage(
@@ -69,6 +64,20 @@ extension Cache {
     }
     if copy != nil { drop(&copy) }
     return storage.gaveUp ? nil : outcome
+  }
+
+  /// What comes before a value is stored: what has expired leaves first, and where there is no room
+  /// a purge begins, or `shouldEvict` is asked. A replacement needs no room, or not much, and a
+  /// value that is refused needs none.
+  func prepare(
+    for key: Key, _ cost: Int, isRefused: @autoclosure () -> Bool = false,
+    with extras: Extras<Key, Value>
+  ) {
+    expireFirst(for: key, cost, with: extras)
+    guard extras.watermarks != nil || extras.shouldEvict != nil else { return }
+    if hasRoom(cost: cost) || contains(key) || isRefused() { return }
+    extras.watermarks?.beginPurge()
+    if let shouldEvict = extras.shouldEvict { makeRoom(cost, asking: shouldEvict) }
   }
 
   /// What a stored value entails before the observer is told.

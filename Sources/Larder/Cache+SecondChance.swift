@@ -29,9 +29,7 @@ extension Cache {
       drop(&found.value)
       return nil
     }
-    expireFirst(for: key, found.cost, with: extras)
-    extras.watermarks?.willInsert(key, into: self, cost: found.cost)
-    if let shouldEvict = extras.shouldEvict { makeRoom(for: key, found.cost, asking: shouldEvict) }
+    prepare(for: key, found.cost, with: extras)
     return restore(&found, key, hash, with: extras)
   }
 

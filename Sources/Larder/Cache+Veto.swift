@@ -5,13 +5,10 @@ import CLarder
 private let questionsMost = 8
 
 extension Cache {
-  /// Makes room for a new key by evicting those of the coldest entries to which `shouldEvict`
+  /// Makes room for a new entry by evicting those of the coldest entries to which `shouldEvict`
   /// agrees. Asks about each entry once. A refusal counts as a use of the entry, so that the next
   /// insertion asks about others.
-  func makeRoom(
-    for key: Key, _ cost: Int, asking shouldEvict: @Sendable (Key, Value) -> Bool
-  ) {
-    if hasRoom(cost: cost) || contains(key) { return }
+  func makeRoom(_ cost: Int, asking shouldEvict: @Sendable (Key, Value) -> Bool) {
     func judge(_ key: Key, _ value: Value) -> Verdict {
       if shouldEvict(key, value) { return .remove(LRD_REMOVED_LIMIT) }
       return hasRoom(cost: cost) ? .keep : .touch

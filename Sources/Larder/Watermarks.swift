@@ -24,12 +24,7 @@ final class Watermarks: Sendable {
     self.cost = cost
   }
 
-  /// A replacement needs no room, or not much, so it begins no purge.
-  func willInsert<Key, Value>(_ key: Key, into cache: Cache<Key, Value>, cost: Int) {
-    if !cache.hasRoom(cost: cost) && !cache.contains(key) {
-      isPurging.store(true, ordering: .relaxed)
-    }
-  }
+  func beginPurge() { isPurging.store(true, ordering: .relaxed) }
 
   func didInsert<Key, Value>(into cache: Cache<Key, Value>) {
     guard isPurging.load(ordering: .relaxed) else { return }
