@@ -33,8 +33,9 @@ extension Cache {
   /// does not have what a policy remembers of earlier uses, nor what is left of lifetimes, which
   /// ``remainingLifetime(forKey:)`` tells.
   ///
-  ///     for entry in saved.reversed() {
-  ///       cache.insert(entry.value, forKey: entry.key, cost: entry.cost)
+  ///     let copy = Cache<URL, Page>(countLimit: 10_000)
+  ///     for entry in pages.snapshot().reversed() {
+  ///       copy.insert(entry.value, forKey: entry.key, cost: entry.cost)
   ///     }
   ///
   /// - Complexity: O(*n*). Locks a shard for some 64 entries at a time, or for all of them if there
