@@ -97,6 +97,7 @@ struct PoolTests {
     }
   }
 
+  // Not under ThreadSanitizer: one thread has the pool, for long.
   @Test("Pages are given back, and their numbers used again", arguments: sizes)
   func pagesAreGivenBack(bytes: Int) {
     let pool = CheckedPool(entryBytes: bytes, alignment: 8)

@@ -63,6 +63,7 @@ struct ShadowMemoryTests {
     #expect(ghosts(63, shards: 1) == 0 && ghosts(60, shards: 4) == 0)
   }
 
+  // Not under ThreadSanitizer: one thread, for long.
   @Test(
     "The adaptive policy takes at most 8 bytes for each entry beyond those of LRU",
     arguments: [10_000, 40_000, 200_000])

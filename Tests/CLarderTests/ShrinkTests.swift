@@ -22,6 +22,7 @@ struct ShrinkTests {
     return cache
   }
 
+  // Not under ThreadSanitizer: one thread fills caches, for a minute.
   @Test(
     "After critical, a cache has hardly more than one that was never larger",
     arguments: policies.indices, [1, 4])
@@ -45,6 +46,7 @@ struct ShrinkTests {
     }
   }
 
+  // Not under ThreadSanitizer: one thread fills caches, for a minute.
   @Test("A cache that has given up everything keeps no history", arguments: policies.indices)
   func forgets(number: Int) async {
     await #expect(processExitsWith: .success) { [number = number as Int] in
@@ -87,6 +89,7 @@ struct ShrinkTests {
     }
   }
 
+  // Not under ThreadSanitizer: one thread fills caches, for most of a minute.
   @Test("Without memory for less, tables and histories stay", arguments: policies.indices)
   func withoutMemory(number: Int) async {
     await #expect(processExitsWith: .success) { [number = number as Int] in

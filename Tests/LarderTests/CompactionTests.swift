@@ -38,6 +38,7 @@ enum Sparse {
 struct CompactionTests {
   typealias Numbers = Cache<Int, Int>
 
+  // Not under ThreadSanitizer: one thread, for two minutes.
   @Test(
     "reclaim() leaves pages that fit, and every policy its order",
     arguments: EvictionPolicy.allCases, [1, 4])
@@ -80,6 +81,7 @@ struct CompactionTests {
     case costs, deadlines, idleTimes, costsLater, deadlinesLater, idleLater
   }
 
+  // Not under ThreadSanitizer: one thread, for most of a minute.
   @Test("Costs, deadlines and idle times are those of before", arguments: Room.allCases, [1, 4])
   func fields(room: Room, shards: Int) {
     let clock = ManualClock()

@@ -44,6 +44,7 @@ struct GrowthTests {
     cache.checkInvariants()
   }
 
+  // Not under ThreadSanitizer: one thread, for long.
   /// Doubling the table once more would take 24 bytes for each entry here.
   @Test("A table grows no larger than the limit needs", arguments: [1, 8])
   func tableFitsTheLimit(shards: Int) {
