@@ -45,7 +45,6 @@ struct AllocationFailureTests {
     return false
   }
 
-  // Not under ThreadSanitizer: one thread, for most of a minute.
   @Test(
     "A call that meets one failure changes nothing, and the next call works",
     arguments: [1, 4], Bounds.allCases)
@@ -58,7 +57,6 @@ struct AllocationFailureTests {
     }
   }
 
-  // Not under ThreadSanitizer: one thread, for long.
   @Test(
     "That also holds if all hashes are equal, so that chains need overflow chunks",
     arguments: [1, 4])
@@ -70,7 +68,6 @@ struct AllocationFailureTests {
     }
   }
 
-  // Not under ThreadSanitizer: one thread, for long.
   @Test("A cache survives a failure in every call", arguments: [1, 4], Bounds.allCases)
   func failureInEveryCall(shards: Int, bounds: Bounds) async {
     await #expect(processExitsWith: .success) {
@@ -127,7 +124,6 @@ struct AllocationFailureTests {
     }
   }
 
-  // Not under ThreadSanitizer: one thread, for long.
   @Test("Policies go on without the memory they ask for", arguments: EvictionPolicy.allCases)
   func failureInEveryCallWithPolicy(policy: EvictionPolicy) async {
     await #expect(processExitsWith: .success) { [name = policy.rawValue as String] in
