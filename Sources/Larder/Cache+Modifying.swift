@@ -8,9 +8,10 @@ extension Cache {
   ///     counters.modifyValue(forKey: "visits", default: 0) { $0 += 1 }
   ///
   /// `body` runs without a lock, on a copy, and may use the cache. If the key's value is written,
-  /// leaves or is given a lifetime meanwhile, `body` runs again on what is there then. So it should have no other effects.
-  /// It must not write its own key, for then it would run again without end. If it throws, nothing
-  /// changes. Counts as a use of the entry, and as a hit or a miss, each time that `body` runs.
+  /// leaves or is given a lifetime meanwhile, `body` runs again on what is there then. So it should
+  /// have no other effects. It must not write its own key, for then it would run again without end.
+  /// If it throws, nothing changes. Counts as a use of the entry, and as a hit or a miss, each time
+  /// that `body` runs.
   ///
   /// - Parameters:
   ///   - key: The key whose value to change.
