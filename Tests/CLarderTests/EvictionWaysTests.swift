@@ -78,12 +78,97 @@ struct EvictionWaysTests {
       var limbo = lrd_limbo()
       limbo.fresh.count = UInt32(fresh)
       limbo.waiting.head = somethingWaits ? entry : nil
-      return lrd_limbo_is_quiet_locked(&limbo, bound)
+      return lrd_limbo_find_quiet_locked(&limbo, bound)
     }
     #expect(isQuiet(fresh: bound.count / 4 - 2))
     #expect(!isQuiet(fresh: bound.count / 4 - 1), "it draws a ticket")
     #expect(isQuiet(fresh: bound.count * 3 / 8 - 2, somethingWaits: true))
     #expect(!isQuiet(fresh: bound.count * 3 / 8 - 1, somethingWaits: true), "it runs a fence")
+  }
+
+  /// A limbo in which nothing is known, with so many entries, all of which are `entry`.
+  private static func limbo(
+    _ entry: UnsafeMutablePointer<lrd_entry>, fresh: Int, waiting: Int = 0, scanned: Int = 0
+  ) -> lrd_limbo {
+    func chain(_ count: Int) -> lrd_chain {
+      let link = count > 0 ? entry : nil
+      return lrd_chain(head: link, tail: link, count: UInt32(count), cost: 0)
+    }
+    var limbo = lrd_limbo()
+    limbo.fresh = chain(fresh)
+    limbo.waiting = chain(waiting)
+    limbo.scanned = chain(scanned)
+    limbo.ticket = .max  // so it has not passed
+    return limbo
+  }
+
+  @Test("While a limbo is known to be quiet, the long way does nothing there either")
+  func knownQuietLimbo() {
+    let entry = UnsafeMutablePointer<lrd_entry>.allocate(capacity: 1)
+    entry.initialize(to: lrd_entry())
+    defer { entry.deallocate() }
+    let bound = lrd_limbo_bound(0, 0)
+    var known = 0
+    for waiting in [0, 1, 60, 200] {
+      for scanned in [0, 1, 100, 128, 129] {
+        for first in 0...Int(bound.count) {
+          var limbo = Self.limbo(entry, fresh: first, waiting: waiting, scanned: scanned)
+          guard lrd_limbo_find_quiet_locked(&limbo, bound) else { continue }
+          let quiet = Int(limbo.quiet)
+          for fresh in first..<quiet {
+            var then = Self.limbo(entry, fresh: fresh, waiting: waiting, scanned: scanned)
+            then.quiet = limbo.quiet
+            let wasQuiet = lrd_limbo_is_quiet_locked(&then)
+            let isBehind = lrd_limbo_is_behind_locked(&then, bound)
+            var removed = lrd_chain(head: entry, tail: entry, count: 1, cost: 0)
+            var scan = lrd_scan()
+            let fences = lrd_limbo_add_locked(&then, &removed, bound, &scan)
+            let acts = fences || scan.urgent || lrd_scan_is_due(&scan)
+            let moved = then.fresh.count != fresh + 1 || then.waiting.count != waiting
+            guard !wasQuiet || isBehind || acts || moved || then.quiet != 0 else { continue }
+            Issue.record("\(fresh) fresh, \(waiting) waiting, \(scanned) scanned")
+            return
+          }
+          known += quiet - first
+          let end = Self.limbo(entry, fresh: quiet, waiting: waiting, scanned: scanned)
+          limbo.fresh = end.fresh
+          #expect(!lrd_limbo_is_quiet_locked(&limbo), "no more than that")
+        }
+      }
+    }
+    #expect(known > 10_000)
+  }
+
+  @Test("Any other change of a limbo forgets that it is quiet")
+  func forgottenQuiet() {
+    let entry = UnsafeMutablePointer<lrd_entry>.allocate(capacity: 1)
+    entry.initialize(to: lrd_entry())
+    // A table that is linked to others, and a pool that nothing is taken from.
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 128)
+    let anything = OpaquePointer(memory)
+    defer {
+      entry.deallocate()
+      memory.deallocate()
+    }
+    let changes: [(inout lrd_limbo, inout lrd_scan) -> Void] = [
+      { limbo, _ in _ = lrd_limbo_draw_locked(&limbo) },
+      { limbo, _ in lrd_limbo_add_table_locked(&limbo, anything) },
+      { limbo, scan in lrd_limbo_hand_passed_locked(&limbo, &scan) },
+      { limbo, scan in lrd_limbo_hand_all_locked(&limbo, &scan) },
+      { limbo, scan in lrd_limbo_add_held_locked(&limbo, &scan.held) },
+      { limbo, scan in
+        lrd_limbo_add_alone_locked(&limbo, anything, &scan.held, &scan.entries)
+      },
+      { limbo, scan in lrd_limbo_put_first_locked(&limbo, &scan.entries) },
+    ]
+    for (number, change) in changes.enumerated() {
+      var limbo = Self.limbo(entry, fresh: 1, waiting: 1, scanned: 1)
+      var scan = lrd_scan()
+      let isQuiet = lrd_limbo_find_quiet_locked(&limbo, lrd_limbo_bound(0, 0))
+      #expect(isQuiet && lrd_limbo_is_quiet_locked(&limbo))
+      change(&limbo, &scan)
+      #expect(!lrd_limbo_is_quiet_locked(&limbo), "change \(number)")
+    }
   }
 
   @Test("Writers destroy what holds up a scan, and so come back to the short way")

@@ -46,8 +46,10 @@ static inline lrd_entry *_Nullable lrd_chain_take(lrd_chain *chain, lrd_pool *po
   chain->head = lrd_chain_next(pool, entry);
   if (!chain->head) chain->tail = NULL;
   chain->count--;
-  uint64_t cost = lrd_entry_cost(entry);
-  chain->cost = chain->count && chain->cost > cost ? chain->cost - cost : 0;
+  if (LRD_UNLIKELY(chain->cost)) {
+    uint64_t cost = lrd_entry_cost(entry);
+    chain->cost = chain->count && chain->cost > cost ? chain->cost - cost : 0;
+  }
   return entry;
 }
 

@@ -46,11 +46,12 @@
  * One write runs a fence or a scan, not both, except past the bound and for tables. Entries that a
  * scan found held by readers, and their costs, count only once as many others have come.
  *
- * INVARIANTS, of which L1 is checked with the shard's:
+ * INVARIANTS, of which L1 and L4 are checked with the shard's:
  *   L1  All chains hold unlinked entries only, and their counts are right.
  *   L2  Waiting entries were removed before `ticket` was drawn.
  *   L3  Scanned entries were removed before a scan that found no reader holding them, or whose
  *       hazards are all in `hazards`; or before a time at which there was no reader.
+ *   L4  While the limbo is known to be quiet, no table is in it, and no entry there has a cost.
  * Guard: the shard's lock. fork() resets `fencing`: the thread that had taken on the fence is
  * gone. */
 #pragma once
@@ -72,6 +73,7 @@ typedef struct lrd_limbo {
   lrd_chain scanned;
   uintptr_t hazards[LRD_LIMBO_HAZARDS];
   uint32_t hazard_count;
+  uint32_t quiet;     // see lrd_limbo_is_quiet_locked()
   uint32_t held;      // entries of `fresh` that a scan found held by readers
   uint64_t held_cost; // of these
   bool fencing;       // a writer has taken on the fence for `ticket`
@@ -132,15 +134,15 @@ static inline bool lrd_limbo_is_behind_locked(const lrd_limbo *limbo, lrd_amount
          limbo->scanned.cost > bound.cost / 2;
 }
 
-/// True when a removed entry without a cost can be added to `fresh`, and nothing else is to be
-/// done.
-LRD_INLINE bool lrd_limbo_is_quiet_locked(const lrd_limbo *limbo, lrd_amount bound) {
-  uint64_t acts = limbo->waiting.head ? lrd_limbo_most_fresh(bound) : bound.count / 4;
-  return limbo->fresh.count + 1 < acts && !limbo->tables &&
-         lrd_limbo_count_locked(limbo) < bound.count &&
-         !(limbo->fresh.cost | limbo->waiting.cost | limbo->scanned.cost) &&
-         !lrd_limbo_is_behind_locked(limbo, bound);
+/// True when it is known that a removed entry without a cost can be added to `fresh`, and nothing
+/// else is to be done. Entries can then be added, and scanned ones taken, until the answer changes.
+LRD_INLINE bool lrd_limbo_is_quiet_locked(const lrd_limbo *limbo) {
+  return limbo->fresh.count < limbo->quiet;
 }
+
+/// Finds out whether that is so, and for how many entries, with the bound of this moment. To be
+/// asked when it is not known: all other changes of the limbo forget it.
+bool lrd_limbo_find_quiet_locked(lrd_limbo *limbo, lrd_amount bound);
 
 /// Takes in removed entries and acts by the table above. The caller must run the `scan` if it is
 /// not empty, and a fence if the answer is true.

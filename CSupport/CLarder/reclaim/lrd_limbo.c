@@ -7,13 +7,30 @@
 
 #include <string.h>
 
+bool lrd_limbo_find_quiet_locked(lrd_limbo *limbo, lrd_amount bound) {
+  uint64_t fresh = limbo->fresh.count, count = lrd_limbo_count_locked(limbo);
+  uint64_t acts = limbo->waiting.head ? lrd_limbo_most_fresh(bound) : bound.count / 4;
+  limbo->quiet = 0;
+  if (fresh + 1 >= acts || count >= bound.count || limbo->tables ||
+      (limbo->fresh.cost | limbo->waiting.cost | limbo->scanned.cost) ||
+      lrd_limbo_is_behind_locked(limbo, bound)) {
+    return false;
+  }
+  // Each entry that comes leaves one less to either bound, if none is taken for it.
+  uint64_t to_act = acts - 1 - fresh, to_bound = bound.count - count;
+  limbo->quiet = (uint32_t)(fresh + (to_act < to_bound ? to_act : to_bound));
+  return true;
+}
+
 void lrd_limbo_add_table_locked(lrd_limbo *limbo, lrd_table *table) {
   if (table == &lrd_table_empty) return;
+  limbo->quiet = 0;
   table->retired_next = limbo->tables;
   limbo->tables = table;
 }
 
 bool lrd_limbo_draw_locked(lrd_limbo *limbo) {
+  limbo->quiet = 0;
   if (limbo->fresh.head) {
     lrd_chain_append(&limbo->waiting, &limbo->fresh);
     limbo->ticket = lrd_grace_ticket(&lrd_grace_periods);
@@ -30,6 +47,7 @@ static bool has_passed(const lrd_limbo *limbo) {
 
 /// Gives everything that was not scanned yet to a scan.
 static void hand_over_rest(lrd_limbo *limbo, lrd_scan *scan) {
+  limbo->quiet = 0;
   lrd_chain_append(&scan->entries, &limbo->waiting);
   lrd_chain_append(&scan->entries, &limbo->fresh);
   scan->unfenced = true;
@@ -45,6 +63,7 @@ static bool is_past(const lrd_limbo *limbo, uint64_t fresh, lrd_amount bound) {
 }
 
 bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound, lrd_scan *scan) {
+  limbo->quiet = 0;
   lrd_chain_append(&limbo->fresh, removed);
   // Entries that readers hold are not worth another scan until as many others have come.
   if (limbo->fresh.count <= 2 * limbo->held) return false;
@@ -68,6 +87,7 @@ bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound
 
 void lrd_limbo_add_alone_locked(lrd_limbo *limbo, lrd_pool *pool, lrd_chain *removed,
                                 lrd_chain *free) {
+  limbo->quiet = 0;
   bool lends = lrd_self && lrd_self->top != lrd_self->hazards;
   if (!lends) {
     lrd_chain_append(free, removed);
@@ -94,6 +114,7 @@ void lrd_limbo_hand_tables_locked(lrd_limbo *limbo, lrd_scan *scan) {
 }
 
 void lrd_limbo_hand_passed_locked(lrd_limbo *limbo, lrd_scan *scan) {
+  limbo->quiet = 0;
   if (has_passed(limbo) && !limbo->busy) lrd_chain_append(&scan->entries, &limbo->waiting);
   lrd_limbo_hand_tables_locked(limbo, scan);
 }
@@ -132,6 +153,7 @@ void lrd_scan_sort(lrd_scan *scan, const lrd_hazards *hazards, lrd_pool *pool) {
 }
 
 void lrd_limbo_add_held_locked(lrd_limbo *limbo, lrd_chain *held) {
+  limbo->quiet = 0;
   limbo->held += held->count;
   limbo->held_cost += held->cost;
   lrd_chain_append(&limbo->fresh, held);
@@ -165,24 +187,32 @@ static bool is_named(const lrd_limbo *limbo, const lrd_entry *entry) {
   return false;
 }
 
+/// Takes in the scanned entry that was just taken out, which a reader holds, and takes the next
+/// one. Calls itself no deeper than there are hazards.
+static LRD_COLD lrd_entry *take_another(lrd_limbo *limbo, lrd_entry *entry, lrd_pool *pool,
+                                        const lrd_references *references) {
+  limbo->held++;
+  limbo->held_cost += lrd_entry_cost(entry);
+  lrd_chain_add(&limbo->fresh, entry);
+  return lrd_limbo_take_locked(limbo, pool, references);
+}
+
 lrd_entry *lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool,
                                  const lrd_references *references) {
-  for (lrd_entry *entry; (entry = lrd_chain_take(&limbo->scanned, pool));) {
-    const lrd_entry *next = limbo->scanned.head;
-    if (next) {
-      lrd_entry_prefetch_references(next, references);
-      const lrd_entry *then = lrd_chain_next(pool, next);
-      if (then) LRD_PREFETCH(then);
-    }
-    if (LRD_LIKELY(!is_named(limbo, entry))) return entry;
-    limbo->held++;
-    limbo->held_cost += lrd_entry_cost(entry);
-    lrd_chain_add(&limbo->fresh, entry);
+  lrd_entry *entry = lrd_chain_take(&limbo->scanned, pool);
+  if (!entry) return NULL;
+  const lrd_entry *next = limbo->scanned.head;
+  if (next) {
+    lrd_entry_prefetch_references(next, references);
+    const lrd_entry *then = lrd_chain_next(pool, next);
+    if (then) LRD_PREFETCH(then);
   }
-  return NULL;
+  if (LRD_UNLIKELY(is_named(limbo, entry))) return take_another(limbo, entry, pool, references);
+  return entry;
 }
 
 void lrd_limbo_put_first_locked(lrd_limbo *limbo, lrd_chain *free) {
+  limbo->quiet = 0;
   lrd_chain_append(free, &limbo->scanned);
   lrd_chain_append(&limbo->scanned, free);
 }
@@ -197,4 +227,6 @@ void lrd_limbo_check_locked(const lrd_limbo *limbo, lrd_pool *pool) {
   const lrd_chain *chains[] = {&limbo->fresh, &limbo->waiting, &limbo->scanned};
   for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) lrd_chain_check(chains[i], pool);
   LRD_CHECK(limbo->hazard_count <= LRD_LIMBO_HAZARDS);
+  uint64_t cost = limbo->fresh.cost | limbo->waiting.cost | limbo->scanned.cost;
+  LRD_CHECK(!limbo->quiet || !(limbo->tables || cost));
 }

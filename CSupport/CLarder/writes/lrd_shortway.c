@@ -28,16 +28,18 @@ static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t 
 }
 
 /// True when exchange_locked() may retire an entry: nobody observes, the limbo is due for nothing,
-/// no entry has a cost, and this thread may destroy what is free. `waits`: the limbo is not empty.
-LRD_INLINE bool is_quiet_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, bool waits)
-    LRD_REQUIRES(shard->lock) {
+/// no entry has a cost, and this thread may destroy what is free. `waits`: the limbo is not empty;
+/// `quiet`: it is known to be due for nothing.
+LRD_INLINE bool is_quiet_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, bool waits,
+                                bool quiet) LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
   if (!lane || lane->destroying || lane->thread->top != lane->thread->hazards) return false;
   if (cache->observed || shard->cost) return false;
   // A thread that is alone now empties a limbo from a time with more threads.
-  return !waits ||
-         (!lrd_thread_is_solitary() &&
-          lrd_limbo_is_quiet_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard)));
+  if (!waits) return true;
+  if (lrd_thread_is_solitary()) return false;
+  return LRD_LIKELY(quiet) ||
+         lrd_limbo_find_quiet_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard));
 }
 
 typedef enum eviction {
@@ -53,8 +55,9 @@ LRD_INLINE eviction exchange_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard 
                                     lrd_entry *entry, lrd_entry **freed, lrd_timer *timer)
     LRD_REQUIRES(shard->lock) {
   lrd_limbo *limbo = &shard->limbo;
-  bool waits = lrd_limbo_waits_locked(limbo);
-  if (!is_quiet_locked(cache, lane, shard, waits)) return NOT_EVICTED;
+  bool quiet = lrd_limbo_is_quiet_locked(limbo);
+  bool waits = quiet || lrd_limbo_waits_locked(limbo);
+  if (!is_quiet_locked(cache, lane, shard, waits, quiet)) return NOT_EVICTED;
   uint32_t id = lrd_evict_exchange_locked(shard, entry);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
