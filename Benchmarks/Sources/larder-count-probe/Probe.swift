@@ -10,6 +10,8 @@ import PolicyFacts
 // and the default policy or the one named on the command line. Without a name what stores is
 // counted with fifo, too, under names with an ending: the difference is what the default costs.
 //
+// The last counts are made beside another thread (Beside.swift).
+//
 // Each count is announced on stdout as its name, the number of operations to divide by and, for a
 // read-through, the hit ratio.
 
@@ -68,14 +70,14 @@ private func countSmall(_ name: String, _ policy: EvictionPolicy) {
 }
 
 @inline(never)
-private func found<Key, Value>(_ cache: Cache<Key, Value>, _ keys: [Key]) -> Int {
+func found<Key, Value>(_ cache: Cache<Key, Value>, _ keys: [Key]) -> Int {
   var found = 0
   for key in keys where cache.value(forKey: key) != nil { found += 1 }
   return found
 }
 
 @inline(never)
-private func insert<Key, Value>(
+func insert<Key, Value>(
   _ cache: Cache<Key, Value>, _ keys: [Key], _ values: [Value]
 ) -> Int {
   for index in keys.indices { cache.insert(values[index], forKey: keys[index]) }
@@ -114,6 +116,7 @@ struct Probe {
     countLoads(policy)
     countTimed("afterWrite", .afterWrite(.seconds(3_600)), policy)
     countTimed("afterAccess", .afterAccess(.seconds(3_600)), policy)
+    defer { countBeside(policy, withFIFO: name == nil) }
     if name != nil { return }
     count("int", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: { $0 })
     count("object", .fifo, storesOnly: true, ending: "_fifo", key: { $0 }, value: Object.init)
