@@ -102,7 +102,7 @@ struct EvictionWaysTests {
     return limbo
   }
 
-  @Test("While a limbo is known to be quiet, the long way does nothing there either")
+  @Test("In a limbo that is known to be quiet, the long way does nothing before a ticket passes")
   func knownQuietLimbo() {
     let entry = UnsafeMutablePointer<lrd_entry>.allocate(capacity: 1)
     entry.initialize(to: lrd_entry())
@@ -118,25 +118,44 @@ struct EvictionWaysTests {
           for fresh in first..<quiet {
             var then = Self.limbo(entry, fresh: fresh, waiting: waiting, scanned: scanned)
             then.quiet = limbo.quiet
-            let wasQuiet = lrd_limbo_is_quiet_locked(&then)
-            let isBehind = lrd_limbo_is_behind_locked(&then, bound)
             var removed = lrd_chain(head: entry, tail: entry, count: 1, cost: 0)
             var scan = lrd_scan()
             let fences = lrd_limbo_add_locked(&then, &removed, bound, &scan)
+            let isBehind = lrd_limbo_is_behind_locked(&then, bound)
             let acts = fences || scan.urgent || lrd_scan_is_due(&scan)
             let moved = then.fresh.count != fresh + 1 || then.waiting.count != waiting
-            guard !wasQuiet || isBehind || acts || moved || then.quiet != 0 else { continue }
+            guard isBehind || acts || moved || then.quiet != 0 else { continue }
             Issue.record("\(fresh) fresh, \(waiting) waiting, \(scanned) scanned")
             return
           }
           known += quiet - first
-          let end = Self.limbo(entry, fresh: quiet, waiting: waiting, scanned: scanned)
-          limbo.fresh = end.fresh
-          #expect(!lrd_limbo_is_quiet_locked(&limbo), "no more than that")
+          var end = Self.limbo(entry, fresh: quiet, waiting: waiting, scanned: scanned)
+          let isQuietStill = lrd_limbo_find_quiet_locked(&end, bound)
+          #expect(!isQuietStill, "\(quiet) fresh, \(waiting) waiting, \(scanned) scanned")
         }
       }
     }
     #expect(known > 10_000)
+  }
+
+  @Test("A limbo with a table or a cost is not quiet")
+  func noQuietLimbo() {
+    let entry = UnsafeMutablePointer<lrd_entry>.allocate(capacity: 1)
+    entry.initialize(to: lrd_entry())
+    defer { entry.deallocate() }
+    let additions: [(inout lrd_limbo) -> Void] = [
+      { $0.tables = OpaquePointer(entry) },
+      { $0.fresh.cost = 1 },
+      { $0.waiting.cost = 1 },
+      { $0.scanned.cost = 1 },
+    ]
+    for (number, add) in additions.enumerated() {
+      var limbo = Self.limbo(entry, fresh: 1, waiting: 1, scanned: 1)
+      let isQuiet = lrd_limbo_find_quiet_locked(&limbo, lrd_limbo_bound(0, 0))
+      add(&limbo)
+      let isQuietStill = lrd_limbo_find_quiet_locked(&limbo, lrd_limbo_bound(0, 0))
+      #expect(isQuiet && !isQuietStill && limbo.quiet == 0, "addition \(number)")
+    }
   }
 
   @Test("Any other change of a limbo forgets that it is quiet")

@@ -25,7 +25,8 @@ private func countBeside<Value: Sendable>(
   let values = (0..<UInt64(operations)).map(value)
   let full = Cache<UInt64, Value>(countLimit: operations, policy: policy)
   _ = insert(full, first, values)
-  precondition(found(full, first) == operations, "the cache is not full")
+  let resident = (0..<operations).map { first[$0 &* 7919 % operations] }
+  precondition(found(full, resident) == operations, "the cache is not full")
   counted("evict_\(type)_beside\(ending)", wanted: operations) { insert(full, second, values) }
 }
 

@@ -51,7 +51,7 @@
  *   L2  Waiting entries were removed before `ticket` was drawn.
  *   L3  Scanned entries were removed before a scan that found no reader holding them, or whose
  *       hazards are all in `hazards`; or before a time at which there was no reader.
- *   L4  While the limbo is known to be quiet, no table is in it, and no entry there has a cost.
+ *   L4  While the limbo is known to be quiet, no table is in it, and its chains have no cost.
  * Guard: the shard's lock. fork() resets `fencing`: the thread that had taken on the fence is
  * gone. */
 #pragma once
@@ -73,11 +73,11 @@ typedef struct lrd_limbo {
   lrd_chain scanned;
   uintptr_t hazards[LRD_LIMBO_HAZARDS];
   uint32_t hazard_count;
-  uint32_t quiet;     // see lrd_limbo_is_quiet_locked()
   uint32_t held;      // entries of `fresh` that a scan found held by readers
   uint64_t held_cost; // of these
   bool fencing;       // a writer has taken on the fence for `ticket`
-  bool busy; // writers have removed many entries since the last visit and clean up themselves
+  bool busy;      // writers have removed many entries since the last visit and clean up themselves
+  uint32_t quiet; // see lrd_limbo_is_quiet_locked()
   lrd_chain waiting;
   uint64_t ticket;
   uint64_t visited; // entries that the shard had ever removed at the last visit
@@ -141,7 +141,7 @@ LRD_INLINE bool lrd_limbo_is_quiet_locked(const lrd_limbo *limbo) {
 }
 
 /// Finds out whether that is so, and for how many entries, with the bound of this moment. To be
-/// asked when it is not known: all other changes of the limbo forget it.
+/// asked when it is not known: all other changes of the entries and tables forget it.
 bool lrd_limbo_find_quiet_locked(lrd_limbo *limbo, lrd_amount bound);
 
 /// Takes in removed entries and acts by the table above. The caller must run the `scan` if it is

@@ -8,7 +8,7 @@
  *       its state is LINKED.
  *   I2  `count` and `cost` are the number of those entries and the sum of their costs.
  *   I3  While a table moves, buckets of the old one below `moved` are empty, and marked MOVED.
- *   I4  L1 to L3 of lrd_limbo.h.
+ *   I4  L1 to L4 of lrd_limbo.h.
  *   I5  Every entry in a main bucket has hints of its references; their upper bits may be wrong.
  *   I6  With fewer entries than `at_ease`, the table does not move, is not full, and needs no
  *       successor; no flight is under way, and no entry can expire.

@@ -22,15 +22,21 @@ bool lrd_limbo_find_quiet_locked(lrd_limbo *limbo, lrd_amount bound) {
   return true;
 }
 
+/// To be called by all that changes the entries or tables in another way. In most limbos nothing is
+/// known, and then a line that other threads read is not written.
+static void forget_quiet(lrd_limbo *limbo) {
+  if (limbo->quiet) limbo->quiet = 0;
+}
+
 void lrd_limbo_add_table_locked(lrd_limbo *limbo, lrd_table *table) {
   if (table == &lrd_table_empty) return;
-  limbo->quiet = 0;
+  forget_quiet(limbo);
   table->retired_next = limbo->tables;
   limbo->tables = table;
 }
 
 bool lrd_limbo_draw_locked(lrd_limbo *limbo) {
-  limbo->quiet = 0;
+  forget_quiet(limbo);
   if (limbo->fresh.head) {
     lrd_chain_append(&limbo->waiting, &limbo->fresh);
     limbo->ticket = lrd_grace_ticket(&lrd_grace_periods);
@@ -47,7 +53,7 @@ static bool has_passed(const lrd_limbo *limbo) {
 
 /// Gives everything that was not scanned yet to a scan.
 static void hand_over_rest(lrd_limbo *limbo, lrd_scan *scan) {
-  limbo->quiet = 0;
+  forget_quiet(limbo);
   lrd_chain_append(&scan->entries, &limbo->waiting);
   lrd_chain_append(&scan->entries, &limbo->fresh);
   scan->unfenced = true;
@@ -63,7 +69,7 @@ static bool is_past(const lrd_limbo *limbo, uint64_t fresh, lrd_amount bound) {
 }
 
 bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound, lrd_scan *scan) {
-  limbo->quiet = 0;
+  forget_quiet(limbo);
   lrd_chain_append(&limbo->fresh, removed);
   // Entries that readers hold are not worth another scan until as many others have come.
   if (limbo->fresh.count <= 2 * limbo->held) return false;
@@ -87,7 +93,7 @@ bool lrd_limbo_add_locked(lrd_limbo *limbo, lrd_chain *removed, lrd_amount bound
 
 void lrd_limbo_add_alone_locked(lrd_limbo *limbo, lrd_pool *pool, lrd_chain *removed,
                                 lrd_chain *free) {
-  limbo->quiet = 0;
+  forget_quiet(limbo);
   bool lends = lrd_self && lrd_self->top != lrd_self->hazards;
   if (!lends) {
     lrd_chain_append(free, removed);
@@ -105,7 +111,7 @@ void lrd_limbo_add_alone_locked(lrd_limbo *limbo, lrd_pool *pool, lrd_chain *rem
 
 void lrd_limbo_hand_tables_locked(lrd_limbo *limbo, lrd_scan *scan) {
   lrd_table *last = limbo->tables;
-  if (!last) return;
+  if (!last) return; // as in a quiet limbo
   while (last->retired_next) last = last->retired_next;
   last->retired_next = scan->tables;
   scan->tables = limbo->tables;
@@ -114,7 +120,7 @@ void lrd_limbo_hand_tables_locked(lrd_limbo *limbo, lrd_scan *scan) {
 }
 
 void lrd_limbo_hand_passed_locked(lrd_limbo *limbo, lrd_scan *scan) {
-  limbo->quiet = 0;
+  forget_quiet(limbo);
   if (has_passed(limbo) && !limbo->busy) lrd_chain_append(&scan->entries, &limbo->waiting);
   lrd_limbo_hand_tables_locked(limbo, scan);
 }
@@ -153,7 +159,7 @@ void lrd_scan_sort(lrd_scan *scan, const lrd_hazards *hazards, lrd_pool *pool) {
 }
 
 void lrd_limbo_add_held_locked(lrd_limbo *limbo, lrd_chain *held) {
-  limbo->quiet = 0;
+  forget_quiet(limbo);
   limbo->held += held->count;
   limbo->held_cost += held->cost;
   lrd_chain_append(&limbo->fresh, held);
@@ -191,6 +197,7 @@ static bool is_named(const lrd_limbo *limbo, const lrd_entry *entry) {
 /// one. Calls itself no deeper than there are hazards.
 static LRD_COLD lrd_entry *take_another(lrd_limbo *limbo, lrd_entry *entry, lrd_pool *pool,
                                         const lrd_references *references) {
+  forget_quiet(limbo);
   limbo->held++;
   limbo->held_cost += lrd_entry_cost(entry);
   lrd_chain_add(&limbo->fresh, entry);
@@ -212,7 +219,7 @@ lrd_entry *lrd_limbo_take_locked(lrd_limbo *limbo, lrd_pool *pool,
 }
 
 void lrd_limbo_put_first_locked(lrd_limbo *limbo, lrd_chain *free) {
-  limbo->quiet = 0;
+  forget_quiet(limbo);
   lrd_chain_append(free, &limbo->scanned);
   lrd_chain_append(&limbo->scanned, free);
 }

@@ -104,7 +104,7 @@ void lrd_shard_check(lrd_shard *shard) {
   check_order(shard);
   check_table(shard);
   LRD_CHECK(shard->flying == (shard->flights != 0) && shard->flights <= shard->flights_begun); // I7
-  lrd_limbo_check_locked(&shard->limbo, shard->pool); // I4: L1
+  lrd_limbo_check_locked(&shard->limbo, shard->pool); // I4: L1, L4
   lrd_lock_release(&shard->lock);
 }
 

@@ -28,8 +28,8 @@ static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t 
 }
 
 /// True when exchange_locked() may retire an entry: nobody observes, the limbo is due for nothing,
-/// no entry has a cost, and this thread may destroy what is free. `waits`: the limbo is not empty;
-/// `quiet`: it is known to be due for nothing.
+/// no entry has a cost, and this thread may destroy what is free. `quiet`: the limbo is known to be
+/// due for nothing; `waits`: that, or it is not empty.
 LRD_INLINE bool is_quiet_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, bool waits,
                                 bool quiet) LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
