@@ -3,8 +3,8 @@ import Glibc
 import Larder
 
 /// Insertions into a full cache where another thread has used a cache, too, and lives. That thread
-/// might hold what is evicted, so this waits until its hazards have been read, as in any program
-/// of several threads. Only what this thread does is counted.
+/// might hold an evicted entry. So the entry waits until all hazards have been read, as in any
+/// program of several threads. What the background thread does is not counted.
 ///
 /// To be called last: the other thread lives as long as the program.
 func countBeside(_ policy: EvictionPolicy, withFIFO: Bool) {
