@@ -49,7 +49,7 @@
 /// hundred. If that is the one return of a function, it is the whole function. So these say 1.5.
 #define LRD_LIKELY(x) __builtin_expect_with_probability(!!(x), 1, 0.985)
 #define LRD_UNLIKELY(x) __builtin_expect_with_probability(!!(x), 0, 0.985)
-/// Keeps a pointer in one register: otherwise compilers add up its parts at each use.
+/// Keeps a pointer or a number in one register: otherwise compilers add up its parts at each use.
 #define LRD_KEEP(pointer) __asm__("" : "+r"(pointer))
 #define LRD_PREFETCH(address) __builtin_prefetch((address), 0, 3)
 

@@ -162,7 +162,8 @@ LRD_INLINE void publish(lrd_local *local, lrd_item item, uint64_t hash) LRD_UNCH
   if (LRD_UNLIKELY(shard->order.adjust)) lrd_cache_adjust(&local->cache);
 }
 
-/// Evicts the policy's next victim, and puts `entry` into the order. False when there is none.
+/// Evicts the policy's next victim, and puts `entry` into the order. False when there is none. No
+/// entry has a cost.
 LRD_INLINE bool exchange(lrd_local *local, lrd_entry *entry, uint64_t hash,
                          lrd_chain *removed) LRD_UNCHECKED_LOCKS {
   lrd_shard *shard = &local->shard;
@@ -172,9 +173,9 @@ LRD_INLINE bool exchange(lrd_local *local, lrd_entry *entry, uint64_t hash,
   if (id == LRD_NIL) return false;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
   if (ahead) lrd_evict_prefetch_locked(&local->cache, shard, victim, true);
-  uint64_t cost = LRD_UNLIKELY(victim->fields) ? lrd_shard_drop_fields_locked(shard, victim) : 0;
+  if (LRD_UNLIKELY(victim->fields)) lrd_shard_drop_fields_locked(shard, victim);
   lrd_shard_erase_locked(shard, victim, id, LRD_REMOVED_LIMIT);
-  lrd_chain_add_costing(removed, victim, cost);
+  lrd_chain_add_costing(removed, victim, 0);
   return true;
 }
 
@@ -183,7 +184,7 @@ lrd_result lrd_local_insert(lrd_local *local, lrd_entry *entry, lrd_entry *old, 
   uint64_t cost = lrd_entry_cost(entry);
   if (LRD_LIKELY(!old && lrd_shard_is_at_ease_locked(&local->shard))) {
     lrd_shortage shortage = shortage_of(local, NULL, cost);
-    bool evicts = shortage == LRD_COUNT_SHORT && !cost;
+    bool evicts = shortage == LRD_COUNT_SHORT && !cost && !local->shard.cost;
     lrd_item item = lrd_item_of(entry, entry->prev, hash);
     if (shortage == LRD_ROOM) lrd_shard_admit_locked(&local->shard, entry, cost);
     if (shortage == LRD_ROOM || (evicts && exchange(local, entry, hash, removed))) {

@@ -3,27 +3,19 @@
 
 void lrd_ghosts_open(lrd_ghosts *ghosts, uint16_t *slots, uint32_t buckets, uint64_t granule) {
   *ghosts = (lrd_ghosts){.slots = slots, .buckets = buckets, .granule = granule ? granule : 1};
+  ghosts->room = ghosts->granule;
 }
 
 void lrd_ghosts_end_epoch(lrd_ghosts *ghosts) {
-  ghosts->filled -= ghosts->granule;
-  if (ghosts->filled > ghosts->granule) ghosts->filled = ghosts->granule;
+  uint64_t over = -ghosts->room;
+  ghosts->room = over < ghosts->granule ? ghosts->granule - over : 0;
   ghosts->epoch = (ghosts->epoch + 1) % LRD_GHOSTS_EPOCHS;
-}
-
-/// A byte for each slot of a bucket, the lowest for the first: not 0 where it has this mark.
-static uint64_t matching_bytes(const uint16_t *bucket, uint16_t mark) {
-  typedef uint8_t bytes __attribute__((vector_size(LRD_GHOSTS_BUCKET)));
-  bytes equal = __builtin_convertvector(lrd_ghosts_matches(bucket, mark), bytes);
-  uint64_t found;
-  memcpy(&found, &equal, sizeof found);
-  return found;
 }
 
 bool lrd_ghosts_take_out(const lrd_ghosts *ghosts, uint16_t *bucket, uint16_t mark, uint32_t life) {
   bool alive = false;
   // A key that was evicted again has two ghosts. Chance may give it others.
-  for (uint64_t found; (found = matching_bytes(bucket, mark));) {
+  for (uint64_t found; (found = lrd_ghosts_matches(bucket, mark));) {
     uint32_t first = (uint32_t)__builtin_ctzll(found) / 8;
     alive |= (ghosts->epoch - bucket[first]) % LRD_GHOSTS_EPOCHS <= life;
     for (uint32_t i = first; i < LRD_GHOSTS_BUCKET - 1; i++) bucket[i] = bucket[i + 1];
@@ -75,8 +67,11 @@ static void demand(const lrd_ghosts *ghosts, lrd_order *order, uint64_t most) {
 /// `life` more: eight and a half on average in a large table. Exact up to a weight of 8.
 static void set_life(lrd_ghosts *ghosts, uint64_t most) {
   uint64_t halves = 2 * epochs_per_life + 1;
-  ghosts->granule = (most * 2 + halves - 1) / halves;
-  ghosts->life = (uint32_t)(most / ghosts->granule);
+  uint64_t granule = (most * 2 + halves - 1) / halves;
+  uint64_t filled = ghosts->granule - ghosts->room;
+  ghosts->room = filled < granule ? granule - filled : 0;
+  ghosts->granule = granule;
+  ghosts->life = (uint32_t)(most / granule);
 }
 
 void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry *entry,
@@ -101,8 +96,8 @@ void lrd_ghosts_resize(const lrd_ghosts *ghosts, lrd_order *order, uint32_t perc
 
 bool lrd_ghosts_take(lrd_ghosts *ghosts, const lrd_order *order, const lrd_entry *entry) {
   if (!lrd_ghosts_recall(ghosts, lrd_entry_hash48_locked(entry), ghosts->life)) return false;
-  uint64_t weight = weight_of(order, entry);
-  ghosts->filled -= weight < ghosts->filled ? weight : ghosts->filled;
+  uint64_t weight = weight_of(order, entry), filled = ghosts->granule - ghosts->room;
+  ghosts->room += weight < filled ? weight : filled;
   return true;
 }
 

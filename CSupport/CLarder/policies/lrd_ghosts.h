@@ -58,7 +58,7 @@ typedef struct lrd_ghosts {
   uint32_t buckets;
   uint32_t sweep;   // the bucket that lrd_ghosts_add_entry() clears of dead ghosts next
   uint64_t granule; // the weight that fills an epoch, at least 1
-  uint64_t filled;  // the weight added in the current epoch
+  uint64_t room;    // the weight that the current epoch still takes
   uint32_t epoch;   // the number of the current epoch, modulo 16
   uint32_t life;    // of ghosts added by lrd_ghosts_add_entry(), in epochs
 } lrd_ghosts;
@@ -79,8 +79,12 @@ void lrd_ghosts_open(lrd_ghosts *ghosts, uint16_t *_Nullable slots, uint32_t buc
 
 /// The bucket of a key. There must be buckets.
 static inline uint16_t *lrd_ghosts_bucket(const lrd_ghosts *ghosts, uint64_t hash) {
-  uint64_t bucket = (hash >> 32) * ghosts->buckets >> 32;
-  return &ghosts->slots[bucket * LRD_GHOSTS_BUCKET];
+  // The upper half of the product is the bucket's number. Its offset is a multiple of that.
+  const uint64_t bytes = LRD_GHOSTS_BUCKET * sizeof(uint16_t), parts = ((uint64_t)1 << 32) / bytes;
+  uint64_t offset = (hash >> 32) * ghosts->buckets / parts;
+  // Otherwise the mask becomes one of 64 bits, which takes an instruction of its own.
+  LRD_KEEP(offset);
+  return (uint16_t *)(void *)((char *)ghosts->slots + (offset & ~(bytes - 1)));
 }
 
 /// Begins to load what the next call for this key will read.
@@ -91,6 +95,7 @@ static inline void lrd_ghosts_prefetch(const lrd_ghosts *ghosts, uint64_t hash) 
 /// The slots of a bucket side by side: the processor handles all eight at once.
 typedef uint16_t lrd_ghosts_slots
     __attribute__((vector_size(LRD_GHOSTS_BUCKET * sizeof(uint16_t))));
+typedef int8_t lrd_ghosts_found __attribute__((vector_size(LRD_GHOSTS_BUCKET)));
 
 LRD_INLINE lrd_ghosts_slots lrd_ghosts_load(const uint16_t *bucket) {
   lrd_ghosts_slots slots;
@@ -117,14 +122,15 @@ LRD_INLINE lrd_ghosts_slots lrd_ghosts_living(const lrd_ghosts *ghosts, lrd_ghos
   return slots & (lrd_ghosts_slots)(age <= lrd_ghosts_all(LRD_GHOSTS_OLDEST));
 }
 
-/// Begins the next epoch.
+/// Begins the next epoch, after more was added than there was room for. `room` is below 0, modulo
+/// 2^64.
 void lrd_ghosts_end_epoch(lrd_ghosts *ghosts);
 
 /// Remembers an evicted key, given by its hash: its ghost comes first in its bucket.
 LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t hash, uint64_t weight) {
   if (!ghosts->buckets) return;
-  ghosts->filled += weight;
-  if (LRD_UNLIKELY(ghosts->filled > ghosts->granule)) lrd_ghosts_end_epoch(ghosts);
+  bool ends = __builtin_sub_overflow(ghosts->room, weight, &ghosts->room);
+  if (LRD_UNLIKELY(ends)) lrd_ghosts_end_epoch(ghosts);
   uint16_t *bucket = lrd_ghosts_bucket(ghosts, hash);
   lrd_ghosts_slots slots = lrd_ghosts_living(ghosts, lrd_ghosts_load(bucket));
   lrd_ghosts_slots first = lrd_ghosts_all(lrd_ghosts_mark(hash) | ghosts->epoch);
@@ -132,11 +138,14 @@ LRD_INLINE void lrd_ghosts_add(lrd_ghosts *ghosts, uint64_t hash, uint64_t weigh
   memcpy(bucket, &slots, sizeof slots);
 }
 
-/// All bits of the slots of a bucket that have this mark; 0 in the others.
-LRD_INLINE lrd_ghosts_slots lrd_ghosts_matches(const uint16_t *bucket, uint16_t mark) {
+/// A byte for each slot of a bucket, the lowest for the first: not 0 where it has this mark.
+LRD_INLINE uint64_t lrd_ghosts_matches(const uint16_t *bucket, uint16_t mark) {
   lrd_ghosts_slots marks =
       lrd_ghosts_load(bucket) & lrd_ghosts_all(LRD_GHOSTS_MARK_MASK << LRD_GHOSTS_MARK_SHIFT);
-  return (lrd_ghosts_slots)(marks == lrd_ghosts_all(mark));
+  lrd_ghosts_found equal = __builtin_convertvector(marks == lrd_ghosts_all(mark), lrd_ghosts_found);
+  uint64_t found;
+  memcpy(&found, &equal, sizeof found);
+  return found;
 }
 
 /// lrd_ghosts_recall() for a bucket in which the key may be.
@@ -147,10 +156,7 @@ LRD_INLINE bool lrd_ghosts_recall(lrd_ghosts *ghosts, uint64_t hash, uint32_t li
   if (!ghosts->buckets) return false;
   uint16_t *bucket = lrd_ghosts_bucket(ghosts, hash);
   uint16_t mark = lrd_ghosts_mark(hash);
-  lrd_ghosts_slots equal = lrd_ghosts_matches(bucket, mark);
-  uint64_t halves[2];
-  memcpy(halves, &equal, sizeof equal);
-  if (LRD_LIKELY(!(halves[0] | halves[1]))) return false;
+  if (LRD_LIKELY(!lrd_ghosts_matches(bucket, mark))) return false;
   return lrd_ghosts_take_out(ghosts, bucket, mark, life);
 }
 

@@ -18,10 +18,12 @@
 /// old entry that is a victim itself stands in the order as if new: so in a local cache, too.
 enum { LRD_EVICTIONS_PER_LOCK = 32 };
 
-/// Takes the entry to evict next out of the order; returns its slot id. Admits `entry`, without a
-/// cost, in its place. LRD_NIL when there is none: then nothing has changed.
+/// Takes the entry to evict next out of the order; returns its slot id. Admits `entry` in its
+/// place. No entry of the shard may have a cost, nor this one. LRD_NIL when there is no victim: then
+/// nothing has changed.
 LRD_INLINE uint32_t lrd_evict_exchange_locked(lrd_shard *shard, lrd_entry *entry)
     LRD_REQUIRES(shard->lock) {
+  LRD_ASSERT(!shard->cost && !lrd_entry_has_cost(entry));
   const lrd_policy *policy = shard->policy;
   lrd_pool *pool = shard->pool;
   uint32_t id = entry->prev, victim;

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_adaptive.h"
 
+/// All samples are polled while this part of the cache is inserted, or an eighth of a small cache.
+/// Without polls the advisor hears of most hits from scans alone, and too late of what favours
+/// recency: a tenth of what the policy saves is lost. Half as many polls cost a hundredth.
+enum { polled_part = 32 };
+
+/// The most buckets polled in a period. In caches of some hundred entries one would not be enough,
+/// and the advisor would hear of hits only after a quarter of the cache was inserted. On one trace
+/// the shadow of the best expert then misses 11 points more than a cache that follows it; with four
+/// polls, 1 point more.
+enum { polls_most = 4 };
+
+/// The most insertions of a period.
+enum { period_most = 17 };
+
 static bool is_bounded(const lrd_order *order) {
   return order->share.count != LRD_UNBOUNDED || order->share.cost != LRD_UNBOUNDED;
 }
@@ -24,8 +38,7 @@ static bool may_settle(const lrd_order *order, const lrd_expert *expert) {
   return presses && demand >= expert->fills;
 }
 
-/// Computes the targets for another expert, or for other limits.
-static void turn_to(lrd_order *order, uint32_t number) {
+void lrd_adaptive_turn_to(lrd_order *order, uint32_t number) {
   lrd_adaptive *state = order->state;
   bool bounded = is_bounded(order);
   const lrd_expert *expert = &lrd_experts[bounded ? number : LRD_EXPERT_CLOCK];
@@ -42,12 +55,6 @@ static void turn_to(lrd_order *order, uint32_t number) {
   // A shard may hold more than its share. All of that is in the small queue, too.
   lrd_amount all = {LRD_UNBOUNDED, LRD_UNBOUNDED};
   state->small = expert->small == LRD_EXPERT_ALL ? all : small;
-}
-
-void lrd_adaptive_follow(lrd_order *order) {
-  const lrd_adaptive *state = order->state;
-  uint32_t number = lrd_advisor_current(order->shared);
-  if (number != state->advised) turn_to(order, number);
 }
 
 void lrd_adaptive_settle(lrd_order *order, lrd_slots slots) {
@@ -82,11 +89,30 @@ static bool is_far(uint64_t estimate, uint64_t capacity) {
   return estimate / 2 > capacity || estimate < capacity / 2;
 }
 
-void lrd_adaptive_plan(lrd_order *order) {
+/// The insertions of a period, at least 2. If they are enough for it, one poll in each is in time.
+static uint32_t period_for(const lrd_adaptive *state) {
+  if (!state->planned) return 2;
+  uint64_t period = 1 + state->capacity / polled_part / (state->sample_buckets + 1);
+  return period < 2 ? 2 : (uint32_t)lrd_least(period, period_most);
+}
+
+/// The polls in such a period.
+static uint32_t polls_for(const lrd_adaptive *state, uint32_t period) {
+  uint64_t due = (uint64_t)period * (state->sample_buckets + 1) * polled_part;
+  if (due < 2 * state->capacity) return 1;
+  return (uint32_t)lrd_least(due / (state->capacity + 1), polls_most);
+}
+
+/// Computes both again when what they depend on has changed.
+static void set_period(lrd_adaptive *state) {
+  state->period = period_for(state);
+  state->polls = polls_for(state, state->period);
+}
+
+void lrd_adaptive_plan_again(lrd_order *order) {
   lrd_adaptive *state = order->state;
   lrd_advisor *advisor = order->shared;
   bool exact = order->share.cost == LRD_UNBOUNDED;
-  if (LRD_LIKELY(exact && state->planned)) return;
   if (!is_bounded(order)) return;
   uint64_t capacity = capacity_of(order);
   if (capacity == LRD_UNBOUNDED || lrd_order_is_idle(order, capacity)) return;
@@ -103,6 +129,7 @@ void lrd_adaptive_plan(lrd_order *order) {
   state->sample_buckets = lrd_samples_buckets(lrd_advisor_share(advisor));
   order->history.wanted =
       lrd_ghosts_bytes(state->ghost_buckets) + state->sample_buckets * sizeof(lrd_sample_bucket);
+  set_period(state);
 }
 
 void lrd_adaptive_open(lrd_order *order) {
@@ -114,13 +141,15 @@ void lrd_adaptive_open(lrd_order *order) {
   state->rest = state->upkeeps = 0;
   state->full_for = 0;
   state->advised = LRD_EXPERTS;
+  set_period(state);
 }
 
 void lrd_adaptive_resize(lrd_order *order) {
   lrd_adaptive *state = order->state;
   state->planned = false;
+  set_period(state);
   state->rest = state->upkeeps = 0;
-  turn_to(order, lrd_advisor_current(order->shared));
+  lrd_adaptive_turn_to(order, lrd_advisor_current(order->shared));
   if (!order->history.bytes && !order->history.wanted) return;
   lrd_adaptive_plan(order);
   if (!state->planned) order->history.wanted = 0;
@@ -137,4 +166,5 @@ void lrd_adaptive_renewed(lrd_order *order) {
   lrd_samples_open(&state->samples, (lrd_sample_bucket *)(memory + ghost_bytes),
                    state->sample_buckets);
   state->polled = NULL;
+  set_period(state);
 }

@@ -52,6 +52,8 @@ typedef struct lrd_adaptive {
   lrd_probe probes[LRD_PROBES]; // what the shadows have not heard of yet: a ring
   uint32_t upkeeps;             // left in this period; one to three to begin with
   uint32_t pace;                // insertions from one upkeep to the next
+  uint32_t period;              // insertions of a period, and the polls in one
+  uint32_t polls;
   lrd_samples samples;
   lrd_sample_bucket *_Nullable polled; // the next to poll: its entries are being loaded
   uint32_t advised; // the expert that the targets are for; LRD_EXPERTS: compute them again
@@ -68,15 +70,29 @@ typedef struct lrd_adaptive {
 } lrd_adaptive;
 _Static_assert(offsetof(lrd_adaptive, probes) <= 64, "in one line");
 
-/// Computes the targets when the expert to follow has changed. Without limits it is CLOCK.
-void lrd_adaptive_follow(lrd_order *order);
+/// Computes the targets for another expert, or for other limits. Without limits it is CLOCK.
+void lrd_adaptive_turn_to(lrd_order *order, uint32_t number);
 
-/// True when the small queue has its share.
-static inline bool lrd_adaptive_small_is_full(const lrd_order *order) {
+/// The same when the expert to follow has changed.
+static inline void lrd_adaptive_follow(lrd_order *order) {
   const lrd_adaptive *state = order->state;
-  lrd_amount old = order->queue[LRD_OLD].size, young = order->queue[LRD_YOUNG].size;
-  return old.count + young.count >= state->small.count ||
-         old.cost + young.cost >= state->small.cost;
+  uint32_t number = lrd_advisor_current(order->shared);
+  if (number != state->advised) lrd_adaptive_turn_to(order, number);
+}
+
+/// True when a small queue of so many entries, and with the cost that the order has for it, has its
+/// share.
+LRD_INLINE bool lrd_adaptive_is_share(const lrd_order *order, const lrd_adaptive *state,
+                                      uint64_t count) {
+  if (count >= state->small.count) return true;
+  const lrd_queue *old = &order->queue[LRD_OLD], *young = &order->queue[LRD_YOUNG];
+  return old->size.cost + young->size.cost >= state->small.cost;
+}
+
+/// True when the small queue has it.
+LRD_INLINE bool lrd_adaptive_small_is_full(const lrd_order *order, const lrd_adaptive *state) {
+  const lrd_queue *old = &order->queue[LRD_OLD], *young = &order->queue[LRD_YOUNG];
+  return lrd_adaptive_is_share(order, state, old->size.count + young->size.count);
 }
 
 /// Moves the oldest entries of a small queue that was larger under another expert to the main
@@ -85,8 +101,14 @@ static inline bool lrd_adaptive_small_is_full(const lrd_order *order) {
 void lrd_adaptive_settle(lrd_order *order, lrd_slots slots);
 
 /// Asks for history and shadows when the shard is no longer idle. Where costs are limited, asks
-/// again when the estimate of the capacity has become wrong. A limit of the count alone is exact.
-void lrd_adaptive_plan(lrd_order *order);
+/// again when the estimate of the capacity has become wrong.
+void lrd_adaptive_plan_again(lrd_order *order);
+
+/// The same if it has not been done. A limit of the count alone is exact: once is enough.
+static inline void lrd_adaptive_plan(lrd_order *order) {
+  const lrd_adaptive *state = order->state;
+  if (!state->planned || order->share.cost != LRD_UNBOUNDED) lrd_adaptive_plan_again(order);
+}
 
 /// The policy's `open`.
 void lrd_adaptive_open(lrd_order *order);

@@ -12,17 +12,22 @@ bool lrd_adaptive_is_filling(const lrd_order *order) {
          (full == LRD_UNBOUNDED || lrd_order_size(order).cost < full - full / cost_gap);
 }
 
+void lrd_adaptive_forget(lrd_order *order, lrd_entry *entry, uint32_t id, uint32_t hits) {
+  if (!lrd_advisor_keeps(order->shared))
+    lrd_sampling_set_hits(order, order->state, entry, id, hits, 0);
+}
+
 void lrd_adaptive_age_more(lrd_order *order, lrd_slots slots) {
   const lrd_adaptive *state = order->state;
   for (int i = 1; i < LRD_AGEING_MOST; i++) {
     if (!lrd_queue_exceeds(&order->queue[LRD_YOUNG], state->young)) return;
-    lrd_adaptive_age_one(order, slots);
+    lrd_parted_age(order, lrd_adaptive_oldest_young(order, slots));
   }
 }
 
 static __attribute__((noinline)) void insert_bounded(lrd_order *order, lrd_pool *pool,
                                                      lrd_entry *entry, uint32_t id) {
-  lrd_adaptive_admit(order, lrd_pool_slots(pool), entry, id, false);
+  lrd_adaptive_admit(order, order->state, lrd_pool_slots(pool), entry, id, false);
 }
 
 void lrd_adaptive_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {

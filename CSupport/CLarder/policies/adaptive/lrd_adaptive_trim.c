@@ -65,7 +65,7 @@ uint32_t lrd_adaptive_trim(lrd_order *order, lrd_slots slots) {
         left_hits = lrd_expert_round(state->expert, lrd_credit(hits));
       }
     }
-    if (left_hits != hits) lrd_sampling_set_hits(order, entry, id, hits, left_hits);
+    if (left_hits != hits) lrd_sampling_set_hits(order, order->state, entry, id, hits, left_hits);
     lrd_parted_promote(order, small ? LRD_OLD : LRD_MAIN, slots, entry, id);
   }
   return coldest == LRD_NIL ? order->queue[LRD_MAIN].list.tail : coldest;

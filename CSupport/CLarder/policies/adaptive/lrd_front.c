@@ -12,7 +12,7 @@ static void send_round(lrd_order *order, lrd_slots slots, lrd_entry *entry, uint
   const lrd_adaptive *state = order->state;
   uint32_t hits = lrd_entry_bits(entry);
   uint32_t kept = lrd_expert_round(state->expert, lrd_credit(hits));
-  lrd_sampling_set_hits(order, entry, id, hits, kept);
+  lrd_sampling_set_hits(order, order->state, entry, id, hits, kept);
   lrd_list *list = lrd_parted_list(order, LRD_MAIN);
   lrd_list_remove(list, slots, entry);
   lrd_list_add_hottest(list, slots, entry, id);

@@ -39,6 +39,6 @@ enum {
 };
 
 /// To be called after an eviction from the main queue, and after any other while the hand `goes`.
-void lrd_front_advance(lrd_order *order, lrd_slots slots, bool from_main) LRD_COLD;
+void lrd_front_advance(lrd_order *order, lrd_slots slots, bool from_main);
 
 #pragma clang assume_nonnull end

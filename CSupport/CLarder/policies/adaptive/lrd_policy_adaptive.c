@@ -13,7 +13,8 @@
  *      empty, otherwise at the coldest of the main queue.
  *   3. An entry with hits enough moves from the small queue to the hot end of the main queue, or
  *      goes round the main queue once more, with fewer hits. Then step 2 again; the last of
- *      LRD_EXPERT_STEPS entries may not stay. Any other entry is the victim.
+ *      LRD_EXPERT_STEPS entries may not stay. Any other entry is the victim. (Those that move from
+ *      the small queue one after the other are neighbours there and here, and move together.)
  *   4. A victim of the small queue leaves a ghost.
  *   5. The front hand of the main queue goes ahead (lrd_front.h).
  *
@@ -76,55 +77,110 @@ static void adaptive_prefetch(const lrd_order *order, lrd_pool *pool, uint64_t h
   if (hand != LRD_NIL) lrd_order_prefetch(slots, lrd_slots_entry(slots, hand), 1);
 }
 
-/// Lets the coldest entry of list `number` stay, where its hits allow that: it moves to the hot end
-/// of the main queue. False if it is to be evicted. `last`: it may not stay.
-LRD_INLINE bool keep(lrd_order *order, int number, lrd_slots slots, lrd_entry *entry, uint32_t id,
-                     bool last) {
-  const lrd_adaptive *state = order->state;
+/// The coldest entry of the small queue if that has its share or the main queue is empty, otherwise
+/// that of the main queue: its slot id, or LRD_NIL. `*small`: which of them it is.
+LRD_INLINE uint32_t candidate(const lrd_order *order, const lrd_adaptive *state, bool *small) {
+  uint32_t id = lrd_parted_tail(order);
+  *small = id != LRD_NIL;
+  if (LRD_LIKELY(*small && lrd_adaptive_small_is_full(order, state))) return id;
+  uint32_t main = order->queue[LRD_MAIN].list.tail;
+  if (main == LRD_NIL) return id;
+  *small = false;
+  return main;
+}
+
+/// Looks at the coldest entries of the small queue, which is next, until one is to be evicted:
+/// returns its slot id. Those with hits enough move to the main queue, all at once. LRD_NIL when
+/// the small queue no longer is next. The entry of step `end` may not move.
+static __attribute__((noinline)) uint32_t search_small(lrd_order *order, const lrd_adaptive *state,
+                                                       lrd_slots slots, uint32_t end) {
+  uint64_t young = order->queue[LRD_YOUNG].size.count;
+  uint64_t before = order->queue[LRD_OLD].size.count + young, small = before;
+  uint64_t last = small + 1 - (end - order->steps);
+  uint32_t id = lrd_parted_tail(order), victim;
+  do {
+    lrd_entry *entry = lrd_slots_entry(slots, id);
+    LRD_KEEP(entry);
+    victim = id;
+    uint32_t hits = lrd_entry_bits(entry);
+    if (!hits) break;
+    LRD_KEEP(entry); // otherwise the address of its hits takes another register
+    if (order->ahead) lrd_order_prefetch(slots, entry, LRD_AHEAD);
+    lrd_sampling_set_hits(order, state, entry, id, hits, 0);
+    if (small == last || !lrd_expert_promotes(small <= young, hits)) break;
+    lrd_parted_join_main(order, entry);
+    small--;
+    id = entry->prev;
+    victim = LRD_NIL;
+  } while (id != LRD_NIL && lrd_adaptive_is_share(order, state, small));
+  order->steps += (uint32_t)(before - small) + (victim != LRD_NIL);
+  if (small != before) lrd_parted_promote_run(order, slots, before - small, id);
+  return victim;
+}
+
+/// Lets the coldest entry of the main queue go round once more if it has hits. False if it is to be
+/// evicted. `last`: it may not stay.
+LRD_INLINE bool goes_round(lrd_order *order, const lrd_adaptive *state, lrd_slots slots,
+                           uint32_t id, bool last) {
+  lrd_entry *entry = lrd_slots_entry(slots, id);
   uint32_t hits = lrd_entry_bits(entry);
-  // Most victims were not hit, and nobody hears of them.
   if (!hits) return false;
   if (order->ahead) lrd_order_prefetch(slots, entry, LRD_AHEAD);
-  bool stays =
-      !last && (number == LRD_MAIN || lrd_expert_promotes(entry->queue == LRD_YOUNG, hits));
-  bool rounds = stays && number == LRD_MAIN;
-  uint32_t kept = rounds ? lrd_expert_round(state->expert, lrd_credit(hits)) : 0;
-  lrd_sampling_set_hits(order, entry, id, hits, kept);
-  if (stays) lrd_parted_promote(order, number, slots, entry, id);
-  return stays;
+  uint32_t kept = last ? 0 : lrd_expert_round(state->expert, lrd_credit(hits));
+  lrd_sampling_set_hits(order, state, entry, id, hits, kept);
+  if (!last) lrd_parted_promote(order, LRD_MAIN, slots, entry, id);
+  return !last;
+}
+
+/// The entry to evict next, where that is not the first one to look at, in slot `id`. `small`: this
+/// one is in the small queue.
+static __attribute__((noinline)) uint32_t search(lrd_order *order, const lrd_adaptive *state,
+                                                 lrd_slots slots, uint32_t id, bool small) {
+  uint32_t end = order->steps + LRD_EXPERT_STEPS;
+  _Static_assert(LRD_AGEING_MOST + LRD_EXPERT_STEPS + LRD_FRONT_STEPS == LRD_VICTIM_STEPS,
+                 "with those that settle, and those that the front hand passes");
+  do {
+    if (small) {
+      id = search_small(order, state, slots, end);
+      if (id != LRD_NIL) return id;
+    } else {
+      order->steps++;
+      if (!goes_round(order, state, slots, id, order->steps == end)) return id;
+    }
+    id = candidate(order, state, &small);
+  } while (id != LRD_NIL);
+  return id;
 }
 
 /// The entry to evict next: `*victim`, in the slot of the id returned; LRD_NIL when there is none.
-LRD_INLINE uint32_t choose(lrd_order *order, lrd_slots slots, lrd_entry **victim) {
-  const lrd_adaptive *state = order->state;
+LRD_INLINE uint32_t choose(lrd_order *order, const lrd_adaptive *state, lrd_slots slots,
+                           lrd_entry **victim) {
   if (LRD_UNLIKELY(state->settles)) lrd_adaptive_settle(order, slots);
-  _Static_assert(LRD_AGEING_MOST + LRD_EXPERT_STEPS + LRD_FRONT_STEPS == LRD_VICTIM_STEPS,
-                 "with those that settle, and those that the front hand passes");
-  for (int left = LRD_EXPERT_STEPS;; left--) {
-    uint32_t id = lrd_parted_tail(order), main = order->queue[LRD_MAIN].list.tail;
-    bool small = id != LRD_NIL && (lrd_adaptive_small_is_full(order) || main == LRD_NIL);
-    if (!small) id = main;
-    if (id == LRD_NIL) return LRD_NIL;
-    lrd_entry *entry = *victim = lrd_slots_entry(slots, id);
+  bool small;
+  uint32_t id = candidate(order, state, &small);
+  if (id == LRD_NIL) return id;
+  *victim = lrd_slots_entry(slots, id);
+  // Most victims were not hit, and nobody hears of them.
+  if (LRD_LIKELY(!lrd_entry_bits(*victim))) {
     order->steps++;
-    // Written twice, so that the compiler knows the queue in each.
-    bool spared = small ? keep(order, LRD_OLD, slots, entry, id, left == 1)
-                        : keep(order, LRD_MAIN, slots, entry, id, left == 1);
-    if (!spared) return id;
+    return id;
   }
+  id = search(order, state, slots, id, small);
+  *victim = lrd_slots_entry(slots, id);
+  return id;
 }
 
 static uint32_t adaptive_victim(lrd_order *order, lrd_pool *pool) {
   if (order->trim) return lrd_adaptive_trim(order, lrd_pool_slots(pool));
   lrd_entry *victim;
-  return choose(order, lrd_pool_slots(pool), &victim);
+  return choose(order, order->state, lrd_pool_slots(pool), &victim);
 }
 
 static uint32_t adaptive_exchange(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
-  lrd_adaptive *state = order->state;
   lrd_slots slots = lrd_pool_slots(pool);
+  lrd_adaptive *state = order->state;
   lrd_entry *victim;
-  uint32_t gone = choose(order, slots, &victim);
+  uint32_t gone = choose(order, state, slots, &victim);
   if (gone == LRD_NIL) return LRD_NIL;
   uint64_t hash48 = lrd_entry_hash48_locked(victim);
   state->full_for = full_after_eviction;
@@ -133,14 +189,14 @@ static uint32_t adaptive_exchange(lrd_order *order, lrd_pool *pool, lrd_entry *e
     lrd_parted_remove_coldest(order, LRD_MAIN, slots, victim, gone);
     lrd_front_advance(order, slots, true);
   } else {
-    lrd_ghosts_add(&state->ghosts, hash48, 1);
     lrd_parted_remove_coldest(order, LRD_OLD, slots, victim, gone);
+    lrd_ghosts_add(&state->ghosts, hash48, 1);
     if (LRD_UNLIKELY(state->goes)) lrd_front_advance(order, slots, false);
   }
   if (LRD_UNLIKELY(lrd_sampling_hears(state, hash48))) {
     lrd_samples_remove(&state->samples, gone);
   }
-  lrd_adaptive_admit(order, slots, entry, id, true);
+  lrd_adaptive_admit(order, state, slots, entry, id, true);
   return gone;
 }
 
@@ -161,6 +217,7 @@ static void adaptive_pass(lrd_order *order, lrd_pool *pool, lrd_entry *entry) {
   if (to_main) {
     lrd_order_add(order, LRD_MAIN, slots, entry, id);
   } else {
+    entry->queue = LRD_OLD;
     lrd_parted_add_young(order, slots, entry, id);
   }
 }

@@ -46,10 +46,3 @@ void lrd_samples_remove(lrd_samples *samples, uint32_t id) {
   lrd_sample sample = lrd_samples_find(samples, id);
   if (sample.bucket) sample.bucket->id[sample.index] = 0;
 }
-
-lrd_sample_bucket *lrd_samples_next(lrd_samples *samples) {
-  if (!samples->count) return NULL;
-  lrd_sample_bucket *bucket = &samples->buckets[samples->hand];
-  samples->hand = samples->hand + 1 < samples->count ? samples->hand + 1 : 0;
-  return bucket->turn == samples->turn ? bucket : NULL;
-}

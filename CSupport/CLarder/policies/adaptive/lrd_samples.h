@@ -88,7 +88,12 @@ lrd_sample lrd_samples_find(const lrd_samples *samples, uint32_t id);
 void lrd_samples_remove(lrd_samples *samples, uint32_t id);
 
 /// The next bucket in turn; NULL when it holds nothing.
-lrd_sample_bucket *_Nullable lrd_samples_next(lrd_samples *samples);
+LRD_INLINE lrd_sample_bucket *_Nullable lrd_samples_next(lrd_samples *samples) {
+  if (!samples->count) return NULL;
+  lrd_sample_bucket *bucket = &samples->buckets[samples->hand];
+  samples->hand = samples->hand + 1 < samples->count ? samples->hand + 1 : 0;
+  return bucket->turn == samples->turn ? bucket : NULL;
+}
 
 static inline uint32_t lrd_sample_heard(lrd_sample sample) {
   return sample.bucket ? sample.bucket->heard >> sample.index * 2 & 3 : 0;

@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_sampling.h"
 
-/// All samples are polled while this part of the cache is inserted, or an eighth of a small cache.
-/// Without polls the advisor hears of most hits from scans alone, and too late of what favours
-/// recency: a tenth of what the policy saves is lost. Half as many polls cost a hundredth.
-enum { polled_part = 32 };
-
-/// The most buckets polled in a period. In caches of some hundred entries one would not be enough,
-/// and the advisor would hear of hits only after a quarter of the cache was inserted. On one trace
-/// the shadow of the best expert then misses 11 points more than a cache that follows it; with four
-/// polls, 1 point more.
-enum { polls_most = 4 };
-
-/// The most insertions of a period.
-enum { period_most = 17 };
-
 static lrd_probe *probe_at(lrd_adaptive *state, uint32_t index) {
   return &state->probes[(state->first_probe + index) % LRD_PROBES];
 }
@@ -81,20 +67,6 @@ static void poll(lrd_order *order, lrd_slots slots) {
   }
 }
 
-/// The insertions of a period, at least 2. If they are enough for it, one poll in each is in time.
-static uint32_t period_for(const lrd_adaptive *state) {
-  if (!state->planned) return 2;
-  uint64_t period = 1 + state->capacity / polled_part / (state->sample_buckets + 1);
-  return period < 2 ? 2 : (uint32_t)lrd_least(period, period_most);
-}
-
-/// The polls in such a period.
-static uint32_t polls_for(const lrd_adaptive *state, uint32_t period) {
-  uint64_t due = (uint64_t)period * (state->sample_buckets + 1) * polled_part;
-  if (due < 2 * state->capacity) return 1;
-  return (uint32_t)lrd_least(due / (state->capacity + 1), polls_most);
-}
-
 /// Does what is due once in a period, and spreads its upkeeps over its insertions.
 static void begin_period(lrd_order *order, lrd_slots slots) {
   lrd_adaptive *state = order->state;
@@ -107,11 +79,10 @@ static void begin_period(lrd_order *order, lrd_slots slots) {
     lrd_samples_clear(&state->samples);
   }
   if (state->full_for) state->full_for--;
-  uint32_t period = period_for(state);
-  for (uint32_t left = threshold ? polls_for(state, period) : 0; left; left--) poll(order, slots);
+  for (uint32_t left = threshold ? state->polls : 0; left; left--) poll(order, slots);
   uint32_t upkeeps = lrd_advisor_is_large(order->shared) ? 1 + state->probe_count / 4 : 1;
-  state->upkeeps = (uint32_t)lrd_least(upkeeps, period / 2);
-  state->pace = period / state->upkeeps;
+  state->upkeeps = (uint32_t)lrd_least(upkeeps, state->period / 2);
+  state->pace = state->period / state->upkeeps;
 }
 
 void lrd_sampling_upkeep(lrd_order *order, lrd_slots slots) {

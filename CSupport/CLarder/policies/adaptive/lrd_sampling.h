@@ -38,16 +38,16 @@ void lrd_sampling_tell_hits(lrd_order *order, const lrd_entry *entry, uint32_t i
                             uint32_t left) LRD_COLD;
 
 /// Sets the count of an entry, which counts `hits`, to `left`. Tells the advisor if it is sampled.
-LRD_INLINE void lrd_sampling_set_hits(lrd_order *order, lrd_entry *entry, uint32_t id,
-                                      uint32_t hits, uint32_t left) {
-  if (LRD_UNLIKELY(lrd_sampling_hears(order->state, lrd_entry_hash48_locked(entry)))) {
+LRD_INLINE void lrd_sampling_set_hits(lrd_order *order, const lrd_adaptive *state, lrd_entry *entry,
+                                      uint32_t id, uint32_t hits, uint32_t left) {
+  if (LRD_UNLIKELY(lrd_sampling_hears(state, lrd_entry_hash48_locked(entry)))) {
     lrd_sampling_tell_hits(order, entry, id, hits, left);
   }
   lrd_entry_set_bits(entry, (uint8_t)left);
 }
 
 /// Does the upkeep, and sets `rest` to the insertions before the next one.
-void lrd_sampling_upkeep(lrd_order *order, lrd_slots slots) LRD_COLD;
+void lrd_sampling_upkeep(lrd_order *order, lrd_slots slots);
 
 /* The policy's functions of these names. */
 void lrd_sampling_missed(lrd_order *order, uint64_t hash48);
