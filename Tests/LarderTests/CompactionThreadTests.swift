@@ -41,6 +41,31 @@ struct CompactionThreadTests {
     }
   }
 
+  enum Kind: String, CaseIterable, Codable, Sendable { case plain, timed, costly }
+
+  // Not under ThreadSanitizer: one thread fills caches.
+  @Test(
+    "It looks in time, whatever it waits for, and however many slots entries take",
+    arguments: Kind.allCases)
+  func waits(kind: Kind) async {
+    // One thread alone: what it removes is destroyed at once, and asks for no visit.
+    await #expect(processExitsWith: .success) { [kind = kind as Kind] in
+      let hour = Expiration.afterWrite(.seconds(3_600))
+      let cache = Cache<Int, Int>(shards: 1, expiration: kind == .timed ? hour : .never)
+      for key in 0..<Sparse.many {
+        cache.insert(key, forKey: key, cost: kind == .costly ? 1 : 0)
+      }
+      let full = Sparse.pool(cache)
+      // Let it come to rest: it then waits for the deadline, if there is one.
+      for _ in 0..<1_000 { sleepBriefly() }
+      // The table is not far too large for what is left, which would ask for a visit as well.
+      for key in 0..<Sparse.many where key % 10 >= 3 { cache.removeValue(forKey: key) }
+      waitUntil(deadline: 60, "the pool is dense") { Sparse.pool(cache) < full / 2 }
+      cache.checkInvariants()
+      for key in 0..<Sparse.many { precondition(cache[key] == (key % 10 < 3 ? key : nil)) }
+    }
+  }
+
   @Test("What threads that sleep have at hand keeps no page as a whole")
   func sleepers() {
     let cache = Cache<Int, Int>(shards: 1)

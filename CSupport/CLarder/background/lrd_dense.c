@@ -20,7 +20,7 @@ static bool is_due(lrd_cache *cache, uint64_t *wait) {
   lrd_lock_acquire(&pool->lock);
   bool sparse = lrd_pool_is_sparse_locked(pool);
   uint64_t used = pool->slots - pool->idle;
-  LRD_STORE(&pool->sparse, sparse);
+  LRD_STORE(&pool->sparse, sparse ? LRD_SPARSE_HEEDED : LRD_DENSE);
   lrd_lock_release(&pool->lock);
   if (!sparse) {
     density->since = 0;
@@ -70,11 +70,12 @@ static void begin(lrd_density *density) {
   density->sweep = (lrd_sweep){.room = LRD_MOVES_PER_LOCK};
 }
 
-/// Vacates pages. False if there is nothing to win.
+/// Vacates pages. False if there is nothing to win: nobody looks again, unless somebody asks.
 static bool make_vacancies(lrd_cache *cache) {
   lrd_density *density = &cache->density;
   lrd_reserve_drop(&cache->pool);
   density->moves = lrd_vacancy_make(&cache->pool, LRD_SPARSE_BYTES / 2);
+  if (!density->moves) lrd_pool_forget_sparse(&cache->pool);
   density->since = 0;
   density->passes = 0;
   begin(density);
@@ -86,7 +87,8 @@ lrd_progress lrd_dense_tend(lrd_cache *cache, uint64_t *wait) {
   bool over = false;
   *wait = 0;
   if (!cache->hooks.copy) return LRD_DONE;
-  if (!density->moves && !LRD_LOAD(&cache->pool.sparse)) {
+  bool closed = atomic_load_explicit(&cache->closed, memory_order_acquire);
+  if (!density->moves && (closed || LRD_LOAD(&cache->pool.sparse) == LRD_DENSE)) {
     density->since = 0;
     return LRD_DONE;
   }

@@ -24,9 +24,10 @@
  * thread make their page themselves, without huge pages.
  *
  * SPARSE POOLS. Entries that leave at random leave pages that are nearly empty, and none that is.
- * When more than half of all slots are free, and that is worth it, `sparse` says so. Entries are
- * then moved out of such pages (lrd_compact.h), which are vacated meanwhile (lrd_vacancy.h). Slots
- * are taken from the page that was the last one to have had none: it is the densest, mostly.
+ * When more than half of all slots are free, and that is worth it, `sparse` says so, and whoever
+ * gave slots back asks the background thread to look, whatever that waits for. Entries are then
+ * moved out of such pages (lrd_compact.h), which are vacated meanwhile (lrd_vacancy.h). Slots are
+ * taken from the page that was the last one to have had none: it is the densest, mostly.
  *
  * LOCKING
  *   `lock` guards the pages' free lists, the lists of pages with room and the reserve page. It is a
@@ -89,12 +90,16 @@ typedef struct lrd_pool {
   lrd_page *_Nullable with_room[LRD_STEP_MOST]; // by `step` - 1
   lrd_page *_Nullable reserve;
   _Atomic(bool) wants_reserve; // a hint, relaxed
-  _Atomic(bool) sparse;        // the same
+  _Atomic(uint8_t) sparse;     // the same: lrd_sparse
   uint32_t vacated;            // pages that are
   uint64_t slots;              // of all other pages
   uint64_t idle;               // and the free ones of these
   uint64_t left;               // of which the last compaction expected to win nothing
 } lrd_pool;
+
+/// DENSE: not sparse. SPARSE: nobody looks after it yet; who gives slots back asks for a visit.
+/// HEEDED: the background thread does, and looks again without being asked.
+enum lrd_sparse { LRD_DENSE, LRD_SPARSE, LRD_SPARSE_HEEDED };
 
 /// A pool is not sparse while less could be won.
 #define LRD_SPARSE_BYTES ((size_t)1 << 18)
@@ -158,6 +163,20 @@ bool lrd_pool_install(lrd_pool *pool, lrd_page *page) LRD_EXCLUDES(pool->lock);
 static inline bool lrd_pool_is_sparse_locked(const lrd_pool *pool) LRD_REQUIRES(pool->lock) {
   uint64_t used = pool->slots - pool->idle;
   return pool->idle > used + pool->left && pool->idle * pool->stride >= LRD_SPARSE_BYTES;
+}
+
+/// To be called when slots were given back, or pages vacated no longer.
+static inline void lrd_pool_note_sparse_locked(lrd_pool *pool) LRD_REQUIRES(pool->lock) {
+  uint8_t before = LRD_LOAD(&pool->sparse);
+  uint8_t now = before == LRD_DENSE ? LRD_SPARSE : before;
+  LRD_STORE(&pool->sparse, lrd_pool_is_sparse_locked(pool) ? now : LRD_DENSE);
+}
+
+/// To be called when nobody looks after the pool any more.
+static inline void lrd_pool_forget_sparse(lrd_pool *pool) LRD_EXCLUDES(pool->lock) {
+  lrd_lock_acquire(&pool->lock);
+  LRD_STORE(&pool->sparse, LRD_DENSE);
+  lrd_lock_release(&pool->lock);
 }
 
 /// Takes an empty page out of the pool: the caller frees it.

@@ -16,6 +16,9 @@ bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane);
 /// out first what it got last.
 void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane);
 
+/// Gives a slot straight to the pool: an odd one, or one that no lane takes.
+void lrd_slot_give_slow(lrd_cache *cache, uint32_t id);
+
 /// The entry of a slot that was taken.
 static inline lrd_entry *lrd_slot_open(lrd_cache *cache, uint32_t id) {
   lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
@@ -46,7 +49,7 @@ static inline void lrd_slot_give(lrd_cache *cache, lrd_lane *_Nullable lane, lrd
   uint32_t id = entry->prev;
   bool odd = entry->fields & cache->pool.odd;
   if (LRD_UNLIKELY(odd || !lane)) {
-    lrd_pool_give(&cache->pool, &id, 1);
+    lrd_slot_give_slow(cache, id);
     return;
   }
   if (LRD_UNLIKELY(lane->free_count == LRD_FREE_SLOTS)) lrd_slot_drain(cache, lane);

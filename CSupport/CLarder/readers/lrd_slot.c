@@ -21,12 +21,20 @@ bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane) {
   return true;
 }
 
+/// Gives slots to the pool. If that is sparse now, somebody must look whether it stays so.
+static void give(lrd_cache *cache, const uint32_t *ids, uint32_t count) {
+  lrd_pool_give(&cache->pool, ids, count);
+  bool asks = LRD_LOAD(&cache->pool.sparse) == LRD_SPARSE;
+  if (LRD_UNLIKELY(asks) && !lrd_request_is_unheard()) lrd_request_visit(&cache->request);
+}
+
 void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane) {
   uint32_t given[LRD_FREE_SLOTS / 2];
   for (uint32_t i = 0; i < LRD_FREE_SLOTS / 2; i++)
     given[i] = lane->free[(lane->first_free + --lane->free_count) % LRD_FREE_SLOTS];
-  lrd_pool_give(&cache->pool, given, LRD_FREE_SLOTS / 2);
-  // Somebody must look whether it stays so.
-  bool asks = LRD_LOAD(&cache->pool.sparse) && lrd_request_is_idle(&cache->request);
-  if (LRD_UNLIKELY(asks) && !lrd_request_is_unheard()) lrd_request_visit(&cache->request);
+  give(cache, given, LRD_FREE_SLOTS / 2);
+}
+
+void lrd_slot_give_slow(lrd_cache *cache, uint32_t id) {
+  give(cache, &id, 1);
 }

@@ -217,7 +217,7 @@ void lrd_pool_give(lrd_pool *pool, const uint32_t *ids, uint32_t count) {
     page->next = emptied;
     emptied = page;
   }
-  LRD_STORE(&pool->sparse, lrd_pool_is_sparse_locked(pool));
+  lrd_pool_note_sparse_locked(pool);
   lrd_lock_release(&pool->lock);
   lrd_page_free_all(lrd_pool_shape(pool), emptied);
 }

@@ -245,6 +245,6 @@ void lrd_vacancy_end(lrd_pool *pool) {
     if (empty) lrd_page_free(lrd_pool_shape(pool), empty);
     lrd_lock_acquire(&pool->lock);
   }
-  LRD_STORE(&pool->sparse, lrd_pool_is_sparse_locked(pool));
+  lrd_pool_note_sparse_locked(pool);
   lrd_lock_release(&pool->lock);
 }
