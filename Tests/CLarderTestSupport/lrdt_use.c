@@ -57,6 +57,13 @@ bool lrdt_use_is_short_at(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry, ui
   return is_short;
 }
 
+void lrdt_begin_rule(lrd_cache *cache, lrd_expiration expiration) {
+  lrd_timer *timer = cache->shards->timer;
+  timer->former = timer->rule;
+  timer->rule = lrd_rule_of(expiration);
+  timer->rule.parity = timer->former.parity ^ LRD_WORD_PARITY;
+}
+
 void lrdt_announce_idle(lrd_cache *cache, uint64_t idle) {
   lrd_rule rule = {.after_write = LRD_FOREVER,
                    .after_access = lrd_ticks_of(idle),

@@ -40,6 +40,7 @@ typedef struct lrd_timer {
   uint64_t at_ease; // that of a shard without a timer (lrd_shard.h)
   bool wide;        // what is stored from now on takes `wide` slots (lrd_pool.h)
   bool hard;        // all entries have room for a hard word
+  lrd_rule former;  // words with the other parity were made by it, while the rule changes
   lrd_manual_clock *_Nullable clock;
 } lrd_timer;
 
@@ -129,14 +130,19 @@ void lrd_timer_move(lrd_timer *timer, lrd_pool *pool, lrd_entry *from, lrd_entry
 /// Gives an entry in the wheel another deadline, from now on.
 void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks);
 
-/// Computes the words of an entry in the wheel anew if they are those of `former`, a rule with the
-/// other parity. If the words do not tell when it was used last, it counts as used now.
-void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const lrd_rule *former);
+/// Computes the words of an entry in the wheel anew if they are those of the former rule. If the
+/// words do not tell when it was used last, it counts as used now.
+void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry);
+
+/// About a second.
+static const uint64_t lrd_timer_overdue = (uint64_t)1 << (30 - LRD_TICK_SHIFT);
 
 /// True once an entry expires before the tick for which a visit is planned: an earlier one must be
-/// asked for. A clock that is moved by hand wakes nobody.
+/// asked for. Also true when that visit is late by a second at the last look: it waits by a clock
+/// that stood still while the machine slept. A clock that is moved by hand wakes nobody.
 static inline bool lrd_timer_asks(const lrd_timer *timer) {
-  return !timer->clock && timer->first < timer->wake;
+  if (timer->clock) return false;
+  return timer->first < timer->wake || timer->wake + lrd_timer_overdue < timer->now;
 }
 
 /// The tick at which an entry was written: exact where the rule ends it; that tick or the next one

@@ -22,7 +22,7 @@ lrd_rule lrd_rule_of(lrd_expiration expiration) {
 lrd_timer *lrd_timer_create(lrd_manual_clock *clock, const lrd_rule *rule) {
   lrd_timer *timer = lrd_alloc(sizeof *timer, _Alignof(lrd_timer));
   if (!timer) return NULL;
-  timer->rule = *rule;
+  timer->rule = timer->former = *rule;
   timer->clock = clock;
   timer->wake = timer->first = LRD_FOREVER;
   timer->now = timer->at_ease = 0;
@@ -157,10 +157,13 @@ uint64_t lrd_timer_written(const lrd_timer *timer, const lrd_pool *pool, const l
   uint64_t hard = lrd_entry_hard(pool, entry, word);
   // A word without an end has all bits of the tick but the lowest. Rounded up, so that nothing
   // looks older than it is.
-  return written_by(&timer->rule, entry, hard) + lrd_word_is_endless(hard);
+  bool follows = (hard & LRD_WORD_PARITY) == timer->rule.parity;
+  const lrd_rule *rule = follows ? &timer->rule : &timer->former;
+  return written_by(rule, entry, hard) + lrd_word_is_endless(hard);
 }
 
-void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, const lrd_rule *former) {
+void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry) {
+  const lrd_rule *former = &timer->former;
   uint64_t word = LRD_LOAD(&lrd_entry_time(entry)->word);
   uint64_t hard = lrd_entry_hard(pool, entry, word);
   if ((hard & LRD_WORD_PARITY) == timer->rule.parity) return;

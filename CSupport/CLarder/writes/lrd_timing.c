@@ -133,9 +133,10 @@ static bool follow(lrd_cache *cache, lrd_shard *shard, slice *slice) {
     if (sweep.room > slice->room && !make_room(slice, sweep.room)) return false;
     lrd_shard_enter(cache, NULL, shard);
     shard->timer->rule = cache->rule;
+    shard->timer->former = cache->former;
     size_t count = lrd_sweep_next_locked(shard, &sweep, slice->entries, slice->room);
     for (size_t i = 0; i < count; i++) {
-      lrd_timer_follow(shard->timer, &cache->pool, slice->entries[i], &cache->former);
+      lrd_timer_follow(shard->timer, &cache->pool, slice->entries[i]);
     }
     lrd_shard_leave(cache, shard);
   }

@@ -28,6 +28,9 @@ bool lrdt_use_is_short_at(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry, ui
 /// The first part of a change of the idle lifetime: hits hear of it, and no entry goes by it yet.
 void lrdt_announce_idle(lrd_cache *cache, uint64_t idle);
 
+/// The first part of a change of the rule: the shard goes by it, and no entry follows it yet.
+void lrdt_begin_rule(lrd_cache *cache, lrd_expiration expiration);
+
 /// Uses an entry. After instruction `stop` of that, gives the entry a lifetime. False when the use
 /// has ended before. In steps, see lrdt_play.h.
 bool lrdt_use_interrupted(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry, uint64_t lifetime,
