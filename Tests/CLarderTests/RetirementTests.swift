@@ -170,6 +170,32 @@ struct RetirementTests {
     }
   }
 
+  @Test("A call takes few of those that wait, under its lock, however many it removes")
+  func manyWait() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>(shards: 1)
+      let sleeper = Sleeper { _ = cache.value(forKey: 0) }
+      let core = cache.inside
+      let lane = lrd_lane_attach(core)!
+      var calls = [lrd_garbage(), lrd_garbage()]
+      for call in 0..<2 {
+        for key in 0..<5_000 * (2 - call) { cache[key] = key }
+        lrd_removal_of_all(core, lane, &calls[call])
+        precondition(calls[call].free.count <= 100, "\(calls[call].free.count) taken")
+        // The first call scans, and others come before it destroys what is free.
+        if call == 0 { lrd_slot_give(core, lane, lrd_garbage_next(core, lane, &calls[call])!) }
+      }
+      for call in 0..<2 {
+        while let entry = lrd_garbage_next(core, lane, &calls[call]) {
+          lrd_slot_give(core, lane, entry)
+        }
+      }
+      precondition(cache.retiredCount <= 256, "\(cache.retiredCount) wait")
+      cache.checkInvariants()
+      sleeper.join()
+    }
+  }
+
   @Test("Only few costly entries wait", arguments: [1, 4])
   func costBound(shards: Int) async {
     await #expect(processExitsWith: .success) { [shards = shards as Int] in

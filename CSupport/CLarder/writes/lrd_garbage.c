@@ -11,6 +11,10 @@
 /// Entries that one destruction loop takes over from inner calls.
 enum { taken_over_most = 256 };
 
+/// The most entries that a change takes out of a limbo under the lock. Many more wait where one
+/// removeAll() follows another.
+enum { taken_most = 64 };
+
 /// True for a large table: the system takes long to free it. The background thread will do that.
 static bool leaves_tables_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   const lrd_table *table = shard->limbo.tables;
@@ -34,7 +38,7 @@ void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garba
   lrd_limbo *limbo = &shard->limbo;
   // Destroys as many entries as the change has removed. Allocators keep some freed memory at hand
   // and serve insertions from it; more at once would exceed what they keep.
-  uint32_t due = removed->count ? removed->count : 1;
+  uint32_t due = (uint32_t)lrd_least(lrd_most(removed->count, 1), taken_most);
   garbage->home = shard;
   if (lrd_thread_is_solitary()) {
     lrd_limbo_add_alone_locked(limbo, &cache->pool, removed, &garbage->free);
