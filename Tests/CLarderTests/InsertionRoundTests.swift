@@ -141,6 +141,35 @@ struct InsertionRoundTests {
     }
   }
 
+  @Test("A table that was made for a larger one, which is gone, is not used")
+  func staleTable() throws {
+    let core = try Core(lrdt_cache_create(1, 48))
+    defer { lrd_cache_close(core.cache) }
+    // One insertion has brought a large table, and everything is removed before it comes back.
+    var (number, insertion) = (UInt64(0), lrd_insertion())
+    var entry = core.make(1 << 16, cost: 0)
+    while insertion.supply.given != LRD_SUPPLY_TABLE || insertion.supply.given_size < 256 {
+      if core.round(&insertion, entry, (number + 1) << 16) != LRD_INSERTED { continue }
+      core.finish(&insertion)
+      (number, insertion) = (number + 1, lrd_insertion())
+      entry = core.make((number + 1) << 16, cost: 0)
+    }
+    var garbage = lrd_garbage()
+    lrd_removal_of_all(core.cache, core.lane, &garbage)
+    while let removed = lrd_garbage_next(core.cache, core.lane, &garbage) {
+      lrd_slot_give(core.cache, core.lane, removed)
+    }
+    // A small table is full, and wants a larger one.
+    let full = UInt64(LRD_FIRST_BUCKETS) * UInt64(LRD_TABLE_LOAD)
+    for other in 0..<full { _ = core.store((other + 1) << 16, cost: 0) }
+    #expect(core.rounds(&insertion, entry, (number + 1) << 16) == LRD_INSERTED)
+    core.finish(&insertion)
+    let root = lrdt_shard_root(lrd_cache_shard_at(core.cache, 0))
+    let largest = lrdt_table_next(root).map { lrdt_table_buckets($0) } ?? lrdt_table_buckets(root)
+    #expect(largest <= 4 * UInt64(LRD_FIRST_BUCKETS))
+    lrd_cache_check(core.cache)
+  }
+
   /// The value that a later round finds is not the one that had expired.
   @Test("What an earlier round found expired says nothing of what was stored since")
   func expired() throws {

@@ -125,14 +125,17 @@ bool lrd_growth_advances_locked(lrd_shard *shard) {
   return grows && root->moved != shard->moved_seen;
 }
 
-/// Uses the memory in `supply` when it is still wanted.
+/// Uses the memory in `supply` when it is still wanted. A table that was to follow a larger one,
+/// which is gone, is not: to move a bucket into it would clear a large part of it under the lock.
 static void use_supply_locked(lrd_shard *shard, lrd_supply *supply) LRD_REQUIRES(shard->lock) {
   lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
   bool used = false;
   if (supply->given == LRD_SUPPLY_TABLE) {
     lrd_table *table = supply->memory;
     bool first = root == &lrd_table_empty;
-    used = first ? table->ready == table->buckets : !next && table->buckets > root->buckets;
+    bool grows = table->buckets > root->buckets &&
+                 table->buckets <= lrd_growth_buckets_after(shard, root->buckets);
+    used = first ? table->ready == table->buckets : !next && grows;
     if (used) lrd_growth_start_locked(shard, table);
   } else if (supply->given == LRD_SUPPLY_OVERFLOW &&
              (supply->table == root || supply->table == next)) {
@@ -156,7 +159,7 @@ static bool ask_overflow(lrd_supply *supply, lrd_table *table, bool optional) {
 bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, bool tight, lrd_supply *supply) {
   lrd_table *root = lrd_shard_root_locked(shard), *next = lrd_shard_next_locked(shard);
   if (!next) {
-    bool grows = shard->count >= foresight_of(shard, root);
+    bool grows = !tight && shard->count >= foresight_of(shard, root);
     if (!grows && !is_too_large(shard, root, tight)) return true;
     uint64_t wanted =
         grows ? lrd_growth_buckets_after(shard, root->buckets) : shrunk_buckets(shard);
