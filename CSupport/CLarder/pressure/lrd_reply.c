@@ -55,13 +55,14 @@ static bool act(lrd_cache *cache, int cause, lrd_action action, lrd_amount held)
   return true;
 }
 
-bool lrd_reply_to_level(lrd_cache *cache, int level) {
+bool lrd_reply_to_level(lrd_cache *cache, int level, bool may_ask) {
   lrd_answer *answer = &cache->answer;
   lrd_lock_acquire(&cache->admin);
-  if (level == LRD_NORMAL) lrd_answer_recover(answer, LRD_BY_LEVEL);
   lrd_response response = answer->response;
+  bool answers = may_ask || !response.asks;
+  if (answers && level == LRD_NORMAL) lrd_answer_recover(answer, LRD_BY_LEVEL);
   lrd_lock_release(&cache->admin);
-  if (level == LRD_NORMAL) return false;
+  if (!answers || level == LRD_NORMAL) return false;
   lrd_amount held = present(cache);
   lrd_action action = response.at[level];
   if (response.asks) action = cache->hooks.ask(cache->hooks.context, level, response.asked);

@@ -8,8 +8,9 @@
 #pragma clang assume_nonnull begin
 
 /// Answers to a level: asks, evicts, lowers the limits. NORMAL removes nothing: the caps then rise
-/// step by step. True when something was evicted.
-bool lrd_reply_to_level(lrd_cache *cache, int level);
+/// step by step. True when something was evicted. Unless it `may_ask`, leaves a cache alone whose
+/// owner must be asked.
+bool lrd_reply_to_level(lrd_cache *cache, int level, bool may_ask);
 
 /// One step of the caps. True when another one is needed.
 bool lrd_reply_step(lrd_cache *cache);

@@ -26,18 +26,22 @@ static bool each(bool (*body)(lrd_cache *cache)) {
   return any;
 }
 
-bool lrd_round_bring(lrd_cache *cache) {
+static bool bring(lrd_cache *cache, bool may_ask) {
   bool evicted = false;
   int level;
   do {
     level = lrd_level_current();
-    evicted |= lrd_reply_to_level(cache, level);
+    evicted |= lrd_reply_to_level(cache, level, may_ask);
   } while (lrd_level_current() != level);
   return evicted;
 }
 
+bool lrd_round_bring(lrd_cache *cache) {
+  return bring(cache, true);
+}
+
 static bool bring_unasked(lrd_cache *cache) {
-  return !lrd_reply_get(cache).asks && lrd_round_bring(cache);
+  return bring(cache, false);
 }
 
 static bool bring_asked(lrd_cache *cache) {

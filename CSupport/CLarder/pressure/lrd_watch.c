@@ -107,7 +107,9 @@ static int listen_locked(const sleepers *sleepers, uint64_t now) LRD_REQUIRES(gu
 }
 
 /// Sleeps until `due` (0: without end), or until something happens.
-static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due, uint64_t now) {
+static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due) {
+  // Now, and not before the answers, which may take long.
+  uint64_t now = due ? lrd_clock() : 0;
   uint64_t left = due <= now ? 1 : due - now;
   if (!sleepers->count) {
     lrd_park(&wakeups, seen, due ? left : 0);
@@ -147,7 +149,7 @@ static void run(void) {
     // thread must count as alone.
     lrd_thread_unregister();
     if (!due || (read_at && read_at < due)) due = read_at;
-    sleep_until(&sleepers, seen, due, now);
+    sleep_until(&sleepers, seen, due);
   }
 }
 
