@@ -98,13 +98,11 @@ extension Cache {
     var allowance = count
     while !isDone() && allowance > 0 {
       var evicted = 0
-      let moved = lrd_cache_moved(core)
       for listed in list(rank) {
         if isDone() || evicted == allowance { break }
         if evict(listed, rank) { evicted += 1 }
       }
-      // What was moved meanwhile must be listed anew.
-      if evicted == 0 && moved == lrd_cache_moved(core) { return }
+      if evicted == 0 { return }
       allowance -= evicted
     }
   }
@@ -129,13 +127,20 @@ extension Cache {
     return list
   }
 
-  /// Evicts a listed entry unless it has changed: another entry may be in its slot by now.
+  /// Evicts a listed entry unless it has changed: another entry may be in its slot by now. If it
+  /// was moved, it has another slot, but the same hash and rank. One that shares both will do.
   private func evict(_ listed: Listed, _ rank: (StoredEntry) -> UInt64?) -> Bool {
     evict(lrd_cache_shard(core, listed.hash48), LRD_REMOVED_TRIM) { shard in
-      let isStill =
-        lrd_shard_holds_locked(shard, listed.entry, listed.hash48)
-        && rank(listed.entry) == listed.rank
-      return isStill ? listed.entry : nil
+      if lrd_shard_holds_locked(shard, listed.entry, listed.hash48),
+        rank(listed.entry) == listed.rank
+      {
+        return listed.entry
+      }
+      var matches = lrd_shard_matches_locked(shard, listed.hash48)
+      while let entry = lrd_matches_next_locked(&matches) {
+        if rank(entry) == listed.rank { return entry }
+      }
+      return nil
     }
   }
 }

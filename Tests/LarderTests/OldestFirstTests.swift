@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Larder
 import LarderTestSupport
+import Synchronization
 import Testing
 
 @Suite("Trimming the oldest first", .timeLimit(.minutes(20)))
@@ -30,6 +31,29 @@ struct OldestFirstTests {
     cache.trimOldest(toCount: 0)
     #expect(cache.isEmpty)
     cache.checkInvariants()
+  }
+
+  @Test("The right ones go while entries are moved", arguments: [1, 4], [false, true])
+  func trimsBesideCompaction(shards: Int, byCost: Bool) {
+    for _ in 0..<Stress.scaled(30, atLeast: 4) {
+      let cache = Cache<Int, Int>(shards: shards, options: .init(remembersAge: true))
+      for key in 0..<30_000 { cache.insert(key, forKey: key, cost: byCost ? 30_000 - key : 0) }
+      for key in 0..<30_000 where key % 3 != 0 { cache.removeValue(forKey: key) }
+      let left = (29_000..<30_000).filter { $0 % 3 == 0 }
+      let isOver = Atomic(false)
+      onThreads(2) { thread in
+        if thread == 0 {
+          if byCost {
+            cache.trimCostliest(toCost: left.reduce(0) { $0 + 30_000 - $1 })
+          } else {
+            cache.trimOldest(toCount: left.count)
+          }
+          isOver.store(true, ordering: .releasing)
+        }
+        while !isOver.load(ordering: .acquiring) { cache.reclaim() }
+      }
+      #expect(cache.keys.sorted() == left)
+    }
   }
 
   @Test("An object that comes back from its eviction is the newest", arguments: [1, 4])
