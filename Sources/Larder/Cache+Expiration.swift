@@ -92,7 +92,14 @@ extension Cache {
     let shard = lrd_cache_shard(core, hash)
     let lifetime = lifetime.lifetime
     if lifetime == 0 {
-      return evict(shard, LRD_REMOVED_EXPIRED) { findLivingLocked(key, hash, $0) }
+      // What has expired goes as well: a thread whose clock is late would find it.
+      var wasThere = false
+      evict(shard, LRD_REMOVED_EXPIRED) { shard in
+        let entry = findLocked(key, hash, shard)
+        wasThere = entry.map { !lrd_entry_is_expired_locked(shard, $0) } ?? false
+        return entry
+      }
+      return wasThere
     }
     var asks = false
     lrd_shard_enter(core, nil, shard)
@@ -159,6 +166,30 @@ extension Cache {
       finish(&garbage, lane)
     }
     return removals
+  }
+
+  /// Sees to it that nobody is given an expired value of a key any more: neither as a stale one,
+  /// nor a thread whose clock is two milliseconds late.
+  func forgetExpired(_ key: Key) {
+    guard lrd_cache_is_timed(core) else { return }
+    let hash = hasher.hash(key)
+    evict(lrd_cache_shard(core, hash), LRD_REMOVED_EXPIRED) { shard in
+      guard let entry = findLocked(key, hash, shard),
+        lrd_entry_is_expired_locked(shard, entry)
+      else { return nil }
+      return entry
+    }
+  }
+
+  /// The same for all keys.
+  func forgetAllExpired() {
+    guard lrd_cache_is_timed(core) else { return }
+    guard lrd_cache_has_grace(core) else {
+      expire { false }
+      return
+    }
+    var walk = Walk(self)
+    while !walk.isDone { walk.visitSlice(expired: true) { _ in LRD_REMOVED_EXPIRED } }
   }
 
   /// Sees to it that no feature takes a living entry for want of room while one has expired.

@@ -26,7 +26,8 @@ extension Cache {
 
   /// Asks `judge` once about each key that is stored during the whole call, with its value of that
   /// moment, and at most once about any other. (Twice if the cache is given its first lifetime or
-  /// its first idle time in between.)
+  /// its first idle time in between, or if this thread has all its loans out and the entry has
+  /// moved.)
   ///
   /// Lists the names of one slice at a time. A name holds a key, but no value.
   func askAboutAll<Failure: Error>(
@@ -107,7 +108,7 @@ extension Cache {
       var isMoved = false
       let isRemoved = evict(shard, reason) { shard in
         guard lrd_shard_holds_locked(shard, entry, hash48) else {
-          isMoved = again && !staysInPlace && lrd_cache_retrofits(core)
+          isMoved = again && (copy != nil || !staysInPlace && lrd_cache_retrofits(core))
           return nil
         }
         // The lock keeps the entry alive from here on. End the loan first: an entry on loan could
@@ -116,8 +117,8 @@ extension Cache {
         return entry
       }
       if !isMoved { return isRemoved }
-      // The first lifetime that a cache is given moves all entries, also those on loan: but none
-      // twice, so that another question would be about a later value.
+      // The first lifetime that a cache is given moves all entries, also those on loan, but none
+      // twice. A compaction moves those that are not on loan.
       if endLoan() { lookAfter(entry, hash48, lane) }
       return try ask(judge, in: shard, again: false, about: find)
     }
@@ -152,7 +153,9 @@ extension Cache {
     func judge(_: Key, _ value: Value) throws(Failure) -> Verdict {
       try matches(value) ? .remove(LRD_REMOVED_BY_CALL) : .keep
     }
-    return try ask(judge, in: lrd_cache_shard(core, hash)) { findLocked(key, hash, $0) }
+    let isRemoved = try ask(judge, in: lrd_cache_shard(core, hash)) { findLocked(key, hash, $0) }
+    if !isRemoved { forgetExpired(key) }
+    return isRemoved
   }
 
   /// The entry that has a name's key now. The shard's lock is held.

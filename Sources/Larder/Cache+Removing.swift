@@ -62,7 +62,8 @@ extension Cache {
   /// (Once more, if the cache is given its first lifetime or idle time at that moment.)
   /// The entry is removed only if it still has that value afterwards. The closure runs without a
   /// lock and may use the cache. (If the calling thread is already inside 32 loans, a value that
-  /// replaces another while the closure looks at that one may be removed instead.)
+  /// replaces another while the closure looks at that one may be removed instead, or the closure
+  /// asked about it.) What has expired is removed as well, without asking.
   ///
   /// - Complexity: O(*n*), where *n* includes what is stored meanwhile. Locks a shard for some 64
   ///   entries at a time, unless more keys than that have the same hash; then once for each entry,

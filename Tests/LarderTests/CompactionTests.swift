@@ -202,4 +202,32 @@ struct CompactionTests {
     #expect(cache.keys.sorted() == Array(stride(from: 10, to: Sparse.many, by: 20)))
     cache.checkInvariants()
   }
+
+  /// Calls `body` inside so many loans of one key.
+  private static func inside(_ loans: Int, _ cache: Numbers, _ key: Int, _ body: () -> Void) {
+    if loans == 0 { return body() }
+    let found: Void? = cache.withValue(forKey: key) { _ in inside(loans - 1, cache, key, body) }
+    precondition(found != nil)
+  }
+
+  @Test("So is what a thread asks about that has no loan left", arguments: [0, 32, 33])
+  func judgedWithoutLoan(loans: Int) {
+    let cache = Numbers(shards: 1)
+    let other = Numbers()
+    other[0] = 0
+    for key in 0..<Sparse.many { cache[key] = key }
+    Sparse.thin(cache, keepingOneIn: 100)
+    let before = cache.count
+    Self.inside(loans, other, 0) {
+      var asked = 0
+      cache.removeAll { _, _ in
+        asked += 1
+        if asked == 1 { cache.reclaim() }
+        return true
+      }
+      #expect(asked - before <= 1, "what has moved is asked about once more")
+    }
+    #expect(Sparse.moved(cache) > 0 && cache.isEmpty)
+    cache.checkInvariants()
+  }
 }

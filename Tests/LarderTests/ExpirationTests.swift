@@ -208,4 +208,35 @@ struct ExpirationTests {
     #expect(causes.withLock { $0.count { $0 == .expired } } == 1_000)
     #expect(tracker.faults.isEmpty)
   }
+
+  enum Removal: String, CaseIterable, Codable, Sendable {
+    case one, matching, changed, ended, all, expired
+
+    func remove(_ key: Int, from cache: Cache<Int, Int>) {
+      switch self {
+      case .one: cache.removeValue(forKey: key)
+      case .matching: cache.removeAll { found, _ in found == key }
+      case .changed: cache.updateValue(forKey: key) { $0 = nil }
+      case .ended: cache.setLifetime(.zero, forKey: key)
+      case .all: cache.removeAll()
+      case .expired: cache.removeExpired()
+      }
+    }
+  }
+
+  /// A lookup goes by a time that may be two milliseconds old.
+  @Test("What a removal takes for expired is not found after it", arguments: Removal.allCases)
+  func removedAtItsDeadline(removal: Removal) {
+    let cache = Cache<Int, Int>(expiration: .afterWrite(.milliseconds(2)))
+    let time = ContinuousClock()
+    for round in 0..<Stress.scaled(500, atLeast: 100) {
+      cache[1] = round
+      let end = time.now + .microseconds(2_000 + round % 30)
+      while time.now < end { _ = cache[1] }
+      removal.remove(1, from: cache)
+      // What has not expired by the exact time stays, but its time is over soon.
+      if removal == .expired && cache.remainingLifetime(forKey: 1) != nil { continue }
+      #expect(cache[1] == nil, "in round \(round)")
+    }
+  }
 }

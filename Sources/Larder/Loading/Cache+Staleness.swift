@@ -27,25 +27,6 @@ extension Cache {
     return value.map { Loaded(value: $0, failure: isStale ? error : nil) }
   }
 
-  /// Sees to it that an expired value of a key never serves.
-  func forgetExpired(_ key: Key) {
-    guard lrd_cache_has_grace(core) else { return }
-    let hash = hasher.hash(key)
-    evict(lrd_cache_shard(core, hash), LRD_REMOVED_EXPIRED) { shard in
-      guard let entry = findLocked(key, hash, shard),
-        lrd_entry_is_expired_locked(shard, entry)
-      else { return nil }
-      return entry
-    }
-  }
-
-  /// The same for all keys.
-  func forgetAllExpired() {
-    guard lrd_cache_has_grace(core) else { return }
-    var walk = Walk(self)
-    while !walk.isDone { walk.visitSlice(expired: true) { _ in LRD_REMOVED_EXPIRED } }
-  }
-
   /// Removes the value of a key that turned out to have none, unless the flight that found that is
   /// outdated: that of a refresh, and one that has expired.
   func removeAbsent(_ flight: Flight<Key, Value>) {
