@@ -8,7 +8,7 @@ typedef struct wish {
   uint64_t *told;      // or NULL
 } wish;
 
-/// Sets or tells the lifetime of an entry that has not expired. Unlocks the shard.
+/// Sets or tells the lifetime of an entry. Unlocks the shard.
 static larder_status grant(larder_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
                            wish wish) LRD_RELEASE(shard->lock) {
   lrd_cache *core = cache->core;
@@ -37,9 +37,15 @@ static larder_status find_and_grant(larder_cache *cache, const void *data, uint6
   lrd_lane *lane = lrdc_lane(cache);
   lrd_shard *shard = lrd_cache_shard(cache->core, key.hash);
   lrd_shard_enter(cache->core, lane, shard);
-  lrd_entry *entry = lrdc_find_living_locked(cache, shard, &key);
-  if (entry) return grant(cache, lane, shard, entry, wish);
-  lrd_shard_leave(cache->core, shard);
+  lrd_entry *entry = lrdc_find_locked(cache, shard, &key);
+  bool lives = entry && !lrd_entry_is_expired_locked(shard, entry);
+  if (lives) return grant(cache, lane, shard, entry, wish);
+  // What has expired goes with a lifetime of 0 as well: a thread whose time is late would find it.
+  if (entry && wish.set && !*wish.set) {
+    grant(cache, lane, shard, entry, wish);
+  } else {
+    lrd_shard_leave(cache->core, shard);
+  }
   return LARDER_NOT_FOUND;
 }
 

@@ -137,5 +137,32 @@ class Threads(unittest.TestCase):
         self.assertEqual(larder.destroy(cache), larder.OK)
 
 
+class Deadlines(unittest.TestCase):
+    def test_removed_at_its_deadline(self):
+        """A lookup goes by a time that may be two milliseconds old. What a call took for expired, it
+        must not find."""
+        cache, _ = larder.created(after_write=2_000_000)
+        value = ctypes.c_void_p()
+
+        def found():
+            status = larder.get(cache, b"key", 3, value)
+            if status == larder.OK:
+                self.assertEqual(larder.value_release(value), larder.OK)
+            return status == larder.OK
+
+        for turn in range(400):
+            stored = larder.set(cache, b"key", 3, b"1", 1, 0, None)
+            self.assertIn(stored, (larder.OK, larder.REPLACED))
+            end = time.perf_counter_ns() + 2_000_000 + turn % 30 * 1_000
+            while time.perf_counter_ns() < end:
+                found()
+            if turn % 2:
+                larder.remove(cache, b"key", 3, None)
+            else:
+                larder.set_lifetime(cache, b"key", 3, 0)
+            self.assertFalse(found(), turn)
+        self.assertEqual(larder.destroy(cache), larder.OK)
+
+
 if __name__ == "__main__":
     unittest.main()
