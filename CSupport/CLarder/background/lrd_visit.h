@@ -31,7 +31,7 @@
  *
  * LOCKS. It only tries the lock of a shard. It marks a busy one, so that the holder asks for a
  * visit when it leaves (lrd_lock.h), and visits the cache again in any case. With a table or with
- * overflow buckets in its hands it tries a thousand times, and yields in between. Four times it
+ * overflow buckets in its hands it tries a thousand times, and yields in between. Five times it
  * waits, the first two at the lock of a shard:
  *   after an expiry, at the lock of its shard: to put what an observer has seen into the limbo, to
  *   return a scan to it, and to take from it what is too much (lrd_garbage_finish())
@@ -39,6 +39,8 @@
  *   at the end of the moves: for a thread that moves entries itself
  *   after a scan, with entries that readers hold: tries the lock of their shard, and naps, until it
  *   can return them
+ *   after user code that has used a cache: it ends its lanes as a thread that exits does, which
+ *   takes the lock of the list of caches and those of shards that wait for its notes
  *
  * While readers hold entries, locks are busy or memory is missing, it comes back to a cache ever
  * more rarely, but after a tenth of a second at the latest, or as soon as somebody asks. Where

@@ -13,9 +13,9 @@
  * while it may hold an entry.
  *
  * CAP. While a cause lasts, its cap stands beside the owner's limits, at the same fraction of them,
- * but not below a 16th. What has no limit has no cap. The limits in force are the lowest of all. A
- * cap follows a rising level at once, and a falling one step by step: by an eighth of the limit, up
- * to its goal.
+ * but not below a 16th. What has no limit has no cap; a limit that is taken away meanwhile leaves
+ * its cap. The limits in force are the lowest of all. A cap follows a rising level at once, and a
+ * falling one step by step: by an eighth of the limit, up to its goal.
  *
  * FIELDS of lrd_answer
  *   heeds        a hint (relaxed), so that a walk over all caches passes by without a lock

@@ -93,7 +93,7 @@ static inline bool lrd_request_is_queued(lrd_request *request) {
   return LRD_LOAD(&request->state) & LRD_REQUEST_QUEUED;
 }
 
-/// True when no visit is asked for, under way or to come. A hint.
+/// True when no visit is asked for, under way or planned, be it for a deadline in an hour. A hint.
 static inline bool lrd_request_is_idle(lrd_request *request) {
   return !LRD_LOAD(&request->state);
 }

@@ -33,8 +33,9 @@
 #pragma clang assume_nonnull begin
 
 /// True when entries of the cache can expire, by their last use as well if `by_use`, from now on at
-/// the latest. False without memory, or where hooks.copy is NULL: the cache is then as it was, but
-/// for its size. O(n) once, a slice of some 64 entries under each lock. No lock is held.
+/// the latest. False without memory, or where hooks.copy is NULL: entries are then as before, but
+/// may be larger, and so may those that come. O(n) once, a slice of some 64 entries under each lock.
+/// No lock is held.
 bool lrd_cache_retrofit(lrd_cache *cache, bool by_use);
 
 /// True once this has begun. It moves entries until lrd_cache_has_room() by use, also those on loan,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { bits_per_level = 6, slot_mask = LRD_WHEEL_SLOTS - 1 };
-/// The highest turn: deadlines without end lie there, and never come.
+/// The highest turn. No deadline lies behind it, and those without end never come.
 static const uint64_t last_turn = ((uint64_t)1 << 48) - 1;
 
 _Static_assert(LRD_WHEEL_LEVELS *bits_per_level == 48, "the levels reach the last turn");
