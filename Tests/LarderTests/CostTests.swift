@@ -208,4 +208,35 @@ struct CostTests {
     #expect(cache.isEmpty)
     #expect(cache.statistics.trimEvictions == 50)
   }
+
+  /// An insertion that evicts many puts the entry which it replaces back where new ones come, if the
+  /// policy has named that one meanwhile.
+  @Test("A value may come to cost as much as all others", arguments: EvictionPolicy.allCases)
+  func costlyReplacement(policy: EvictionPolicy) {
+    for (hits, churn) in [(0, 0), (1, 30), (2, 100), (3, 300), (7, 1_000)] {
+      let cache = Cache<Int, Int>(totalCostLimit: 100, policy: policy, shards: 1)
+      let local = LocalCache<Int, Int>(totalCostLimit: 100, policy: policy)
+      func store(_ key: Int, cost: Int) {
+        cache.insert(key, forKey: key, cost: cost)
+        local.insert(key, forKey: key, cost: cost)
+      }
+      for key in 0..<100 { store(key, cost: 1) }
+      for key in 100..<100 + churn {
+        for _ in 0..<hits { (_, _) = (cache[0], local.value(forKey: 0)) }
+        store(key, cost: 1)
+      }
+      for cost in [100, 1, 60, 90] {
+        store(0, cost: cost)
+        #expect(cache.totalCost <= 100 && local.totalCost <= 100)
+        if policy == .adaptive {
+          #expect(cache.peek(forKey: 0) == 0 && local.value(forKey: 0) == 0)
+        }
+        cache.checkInvariants()
+        local.checkInvariants()
+        for key in 2_000..<2_200 { store(key, cost: 1) }
+        cache.checkInvariants()
+        local.checkInvariants()
+      }
+    }
+  }
 }

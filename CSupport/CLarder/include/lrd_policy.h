@@ -71,7 +71,7 @@ typedef struct lrd_policy {
   /// `order->history` is new memory of the wanted size, cleared; none if that is 0.
   void (*_Nullable renewed)(lrd_order *order);
 
-  /// Links a new entry that sits in slot `id`. Its bits are 0.
+  /// Links a new entry that sits in slot `id`. Its bits and its queue are 0.
   void (*insert)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
   /// Unlinks an entry; returns its slot id. `evicted`: to make room, because `victim` has named it
   /// or a quota, a veto or a trim chose it. Otherwise a call removed it, which is no evidence for
@@ -94,10 +94,10 @@ typedef struct lrd_policy {
   /// `order->trim` is LRD_TRIM_DEEP, many calls follow each other, and the hottest entries are to
   /// stay.
   uint32_t (*victim)(lrd_order *order, lrd_pool *pool);
-  /// Evicts and inserts: `victim`, `remove` and `insert` in one, but never in a trim, and only where
-  /// no entry of the shard has a cost, the new one included. Returns what `remove` would, with
-  /// `prev` of the victim as there, after the insertion too; LRD_NIL if there is no victim: then
-  /// nothing is inserted. NULL: the three are called.
+  /// Evicts and inserts: `victim`, `remove` and `insert` in one, but never in a trim, and only
+  /// where no entry of the shard has a cost, the new one included. Returns what `remove` would,
+  /// with `prev` of the victim as there, after the insertion too; LRD_NIL if there is no victim:
+  /// then nothing is inserted. NULL: the three are called.
   uint32_t (*_Nullable exchange)(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id);
 
   /// Makes `victim` name others before this entry, which it has just named, as well as a few steps

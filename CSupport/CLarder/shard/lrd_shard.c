@@ -76,6 +76,7 @@ void lrd_shard_displace_locked(lrd_shard *shard, lrd_entry *entry) {
 void lrd_shard_restore_locked(lrd_shard *shard, lrd_entry *entry) {
   entry->state = LRD_ENTRY_LINKED;
   lrd_entry_set_bits(entry, 0);
+  entry->queue = 0;
   shard->order_changes++;
   shard->policy->insert(&shard->order, shard->pool, entry, entry->prev);
 }
