@@ -140,7 +140,8 @@ extension Cache {
   ///
   /// `matches` runs without a lock. A value stored while it runs stays in the cache. (A thread that
   /// is already inside 32 loans goes by the entry's address alone. Then the new value may be
-  /// removed.)
+  /// removed, or `matches` asked about it.) A value that has expired is removed without asking,
+  /// and does not count.
   ///
   /// - Complexity: Like `removeValue(forKey:)`, but locks the shard twice.
   @discardableResult

@@ -139,8 +139,8 @@ class Threads(unittest.TestCase):
 
 class Deadlines(unittest.TestCase):
     def test_removed_at_its_deadline(self):
-        """A lookup goes by a time that may be two milliseconds old. What a call took for expired, it
-        must not find."""
+        """A lookup goes by a time that may be two milliseconds old. What a call took for expired,
+        it must not find."""
         cache, _ = larder.created(after_write=2_000_000)
         value = ctypes.c_void_p()
 

@@ -50,7 +50,7 @@
 #define LRD_LIKELY(x) __builtin_expect_with_probability(!!(x), 1, 0.985)
 #define LRD_UNLIKELY(x) __builtin_expect_with_probability(!!(x), 0, 0.985)
 /// Keeps a pointer or a number in one register: otherwise compilers add up its parts at each use.
-#define LRD_KEEP(pointer) __asm__("" : "+r"(pointer))
+#define LRD_KEEP(value) __asm__("" : "+r"(value))
 #define LRD_PREFETCH(address) __builtin_prefetch((address), 0, 3)
 
 /// Relaxed atomics, which order nothing else. All other orders are written out at their operations.

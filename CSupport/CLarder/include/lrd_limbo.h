@@ -23,7 +23,7 @@
  *   scan to fresh       the same thread, for entries that a reader holds
  *   fresh and waiting   a thread that is the only one registered and lends nothing: no reader is
  *   to scanned          left that could hold them
- *   out of scanned      a writer, as many as it has removed; or a visit. They destroy the entry
+ *   out of scanned      a writer, as many as it has removed, up to 64; or a visit. They destroy it
  *                       when the lock is free again (lrd_garbage.h)
  *   scanned to fresh    whoever takes it out and finds that a hazard names it
  * Past the bound a writer scans fresh and waiting entries with a fence of its own; reclaim() scans

@@ -26,8 +26,8 @@
  *   other thread uses caches
  *   enters the new entry into the wheel, if it can expire, and the table
  * Then unlocks; asks for a visit if an entry stays in the limbo, or will expire before the next
- * visit; and lets the policy adjust what its shards share, if it has asked for that. The caller
- * destroys the entry that is free.
+ * visit, or if that visit is late; and lets the policy adjust what its shards share, if it has
+ * asked for that. The caller destroys the entry that is free.
  *
  * A lifetime counts from the time of the lane, which may be two milliseconds late. An insertion for
  * which that matters, or with a lifetime of its own, goes the long way. */

@@ -21,11 +21,16 @@ bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane) {
   return true;
 }
 
-/// Gives slots to the pool. If that is sparse now, somebody must look whether it stays so.
+void lrd_slot_ask(lrd_cache *cache) {
+  // A cache that is closed may be at its end, and have no reference to give.
+  if (!cache->hooks.copy || lrd_request_is_unheard()) return;
+  if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return;
+  lrd_request_visit(&cache->request);
+}
+
 static void give(lrd_cache *cache, const uint32_t *ids, uint32_t count) {
   lrd_pool_give(&cache->pool, ids, count);
-  bool asks = LRD_LOAD(&cache->pool.sparse) == LRD_SPARSE;
-  if (LRD_UNLIKELY(asks) && !lrd_request_is_unheard()) lrd_request_visit(&cache->request);
+  if (LRD_UNLIKELY(LRD_LOAD(&cache->pool.sparse) == LRD_SPARSE)) lrd_slot_ask(cache);
 }
 
 void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane) {

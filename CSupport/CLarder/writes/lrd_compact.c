@@ -3,6 +3,7 @@
 
 #include "lrd_pass.h"
 #include "lrd_reserve.h"
+#include "lrd_slot.h"
 
 /// What is less is not worth it, and neither is less than a part of the pool.
 static const size_t least_bytes = (size_t)64 << 10;
@@ -50,6 +51,7 @@ void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
   if (!any) {
     lrd_vacancy_end(&cache->pool);
     lrd_pass_give(cache);
+    if (LRD_LOAD(&cache->pool.sparse) == LRD_SPARSE) lrd_slot_ask(cache);
     return;
   }
   for (int passes = 1; any; passes++) {
@@ -57,4 +59,6 @@ void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
     if (any) lrd_pass_take(cache);
   }
   lrd_pass_close(cache);
+  // Without memory, or where others came in between, something is left.
+  if (LRD_LOAD(&cache->pool.sparse) == LRD_SPARSE) lrd_slot_ask(cache);
 }

@@ -11,8 +11,8 @@
 /// Entries that one destruction loop takes over from inner calls.
 enum { taken_over_most = 256 };
 
-/// The most entries that a change takes out of a limbo under the lock. Many more wait where one
-/// removeAll() follows another.
+/// The most entries that a change takes out of a limbo for those that it has removed, since it
+/// holds the lock. Many more wait where one removeAll() follows another.
 enum { taken_most = 64 };
 
 /// True for a large table: the system takes long to free it. The background thread will do that.
@@ -36,8 +36,8 @@ void lrd_garbage_take_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *ga
 void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage,
                                    lrd_chain *removed) {
   lrd_limbo *limbo = &shard->limbo;
-  // Destroys as many entries as the change has removed. Allocators keep some freed memory at hand
-  // and serve insertions from it; more at once would exceed what they keep.
+  // Destroys as many entries as the change has removed, up to a bound. Allocators keep some freed
+  // memory at hand and serve insertions from it; more at once would exceed what they keep.
   uint32_t due = (uint32_t)lrd_least(lrd_most(removed->count, 1), taken_most);
   garbage->home = shard;
   if (lrd_thread_is_solitary()) {

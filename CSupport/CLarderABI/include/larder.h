@@ -404,7 +404,7 @@ LARDER_API larder_status larder_get_lifetime(larder_cache *cache, const void *ke
                                              uint64_t key_size, uint64_t *lifetime);
 
 /* Gives the value of `key` this lifetime, from now on. 0: it is removed, for LARDER_CAUSE_EXPIRED,
- * and the call returns LARDER_EXPIRED.
+ * and the call returns LARDER_EXPIRED; if it had expired before, LARDER_NOT_FOUND.
  * Otherwise statuses as of larder_get_lifetime(), or LARDER_OUT_OF_MEMORY. */
 LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *key,
                                              uint64_t key_size, uint64_t lifetime);

@@ -80,8 +80,7 @@ static inline void lrd_adaptive_follow(lrd_order *order) {
   if (number != state->advised) lrd_adaptive_turn_to(order, number);
 }
 
-/// True when a small queue of so many entries, and with the cost that the order has for it, has its
-/// share.
+/// True when so many entries, or the cost of the small queue, reach its target.
 LRD_INLINE bool lrd_adaptive_is_share(const lrd_order *order, const lrd_adaptive *state,
                                       uint64_t count) {
   if (count >= state->small.count) return true;

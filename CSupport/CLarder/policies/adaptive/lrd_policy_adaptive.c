@@ -132,14 +132,14 @@ LRD_INLINE bool goes_round(lrd_order *order, const lrd_adaptive *state, lrd_slot
   return !last;
 }
 
-/// The entry to evict next, where that is not the first one to look at, in slot `id`. `small`: this
-/// one is in the small queue.
+/// The entry to evict next, where the first one to look at, in slot `id`, has hits. There is one:
+/// a search empties no order. `small`: that one is in the small queue.
 static __attribute__((noinline)) uint32_t search(lrd_order *order, const lrd_adaptive *state,
                                                  lrd_slots slots, uint32_t id, bool small) {
   uint32_t end = order->steps + LRD_EXPERT_STEPS;
   _Static_assert(LRD_AGEING_MOST + LRD_EXPERT_STEPS + LRD_FRONT_STEPS == LRD_VICTIM_STEPS,
                  "with those that settle, and those that the front hand passes");
-  do {
+  for (;; id = candidate(order, state, &small)) {
     if (small) {
       id = search_small(order, state, slots, end);
       if (id != LRD_NIL) return id;
@@ -147,9 +147,7 @@ static __attribute__((noinline)) uint32_t search(lrd_order *order, const lrd_ada
       order->steps++;
       if (!goes_round(order, state, slots, id, order->steps == end)) return id;
     }
-    id = candidate(order, state, &small);
-  } while (id != LRD_NIL);
-  return id;
+  }
 }
 
 /// The entry to evict next: `*victim`, in the slot of the id returned; LRD_NIL when there is none.
