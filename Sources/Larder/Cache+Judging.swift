@@ -143,7 +143,8 @@ extension Cache {
   /// removed, or `matches` asked about it.) A value that has expired is removed without asking,
   /// and does not count.
   ///
-  /// - Complexity: Like `removeValue(forKey:)`, but locks the shard twice.
+  /// - Complexity: Like `removeValue(forKey:)`, but locks the shard twice, or three times where
+  ///   entries can expire.
   @discardableResult
   package func removeValue<Failure: Error>(
     forKey key: Key, where matches: (Value) throws(Failure) -> Bool

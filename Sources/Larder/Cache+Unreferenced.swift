@@ -16,7 +16,8 @@ extension Cache where Value: AnyObject {
   /// entry and be about to retain its object when the entry is removed. The lookup still gets the
   /// object, alive, as a lookup just before the removal would.
   ///
-  /// The observer receives ``RemovalCause/removed``.
+  /// The observer receives ``RemovalCause/removed``. What has expired is removed as well, for
+  /// ``RemovalCause/expired``, and does not count.
   ///
   /// - Complexity: O(*n*). Locks a shard for some 64 entries at a time. Writers wait no longer than
   ///   that, unless many keys have the same hash. Readers never wait.
@@ -37,6 +38,8 @@ extension Cache where Value: AnyObject {
         return stays ? nil : LRD_REMOVED_BY_CALL
       }
     }
+    // The walk passes over what has just expired. A thread whose clock is late would find it.
+    expire { false }
     return removals
   }
 

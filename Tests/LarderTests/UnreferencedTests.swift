@@ -37,6 +37,23 @@ struct UnreferencedTests {
     #expect(tracker.faults.isEmpty)
   }
 
+  /// A lookup goes by a time that may be two milliseconds old.
+  @Test("What has just expired is not found afterwards")
+  func removedAtItsDeadline() {
+    let tracker = LifetimeTracker()
+    let cache = TrackedCache(expiration: .afterWrite(.milliseconds(2)))
+    let time = ContinuousClock()
+    for round in 0..<Stress.scaled(500, atLeast: 100) {
+      cache[1] = tracker.make(round)
+      let end = time.now + .microseconds(2_000 + round % 30)
+      while time.now < end { _ = cache[1] }
+      cache.removeUnreferenced()
+      #expect(cache[1] == nil, "in round \(round)")
+    }
+    #expect(settles(tracker, at: 0, cache))
+    #expect(tracker.faults.isEmpty)
+  }
+
   @Test("Keys of one hash are removed even if a slice has no room for all of them")
   func manyKeysOfOneHash() {
     let tracker = LifetimeTracker()

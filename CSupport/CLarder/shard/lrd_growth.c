@@ -164,10 +164,11 @@ bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, bool tight, lrd_suppl
     uint64_t wanted =
         grows ? lrd_growth_buckets_after(shard, root->buckets) : shrunk_buckets(shard);
     // A smaller table may be a bit too small by now, since entries have come. A larger table is of
-    // no use if the shard was trimmed meanwhile.
+    // no use if the shard was trimmed meanwhile, or made for a table that is gone.
     uint64_t least = grows ? wanted : wanted - wanted / 8;
+    uint64_t most = grows ? wanted : root->buckets;
     bool supplied = supply->given == LRD_SUPPLY_TABLE && supply->given_size >= least &&
-                    (supply->given_size > root->buckets) == grows;
+                    supply->given_size <= most;
     if (!supplied) return ask(supply, LRD_SUPPLY_TABLE, wanted, true);
     next = supply->memory;
     lrd_growth_start_locked(shard, next);
