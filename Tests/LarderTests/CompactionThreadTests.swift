@@ -136,6 +136,29 @@ struct CompactionThreadTests {
     #expect(tracker.faults.isEmpty)
   }
 
+  @Test("A cache that nobody visits is gone when it is given up")
+  func givenUpAtOnce() async {
+    // One thread alone: nobody else has a reference, unless the end itself asks for a visit.
+    await #expect(processExitsWith: .success) {
+      final class Witness: Sendable {}
+      func make() -> (cache: Cache<Int, Int>, isGone: () -> Bool) {
+        let witness = Witness()
+        let release = ValueRelease<Int> { [witness] _ in _ = witness }
+        let cache = Cache<Int, Int>(shards: 1, options: .init(release: release))
+        return (cache, { [weak witness] in witness == nil })
+      }
+      var wasGone = false
+      for _ in 0..<20 where !wasGone {
+        var (cache, isGone): (Cache<Int, Int>?, () -> Bool) = make()
+        for key in 0..<Sparse.many / 4 { cache![key] = key }
+        for _ in 0..<200 { sleepBriefly() }
+        cache = nil
+        wasGone = isGone()
+      }
+      precondition(wasGone, "what it uses lives on each time")
+    }
+  }
+
   @Test("A cache may be given up while its entries are moved")
   func givenUp() {
     let tracker = LifetimeTracker()

@@ -16,8 +16,8 @@ bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane);
 /// out first what it got last.
 void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane);
 
-/// To be called when slots were given back and the pool is LRD_SPARSE: asks the background thread
-/// to look whether it stays so.
+/// To be called when slots were given back: if the pool is LRD_SPARSE now, asks the background
+/// thread to look whether it stays so.
 void lrd_slot_ask(lrd_cache *cache);
 
 /// Gives a slot straight to the pool: an odd one, or one that no lane takes.

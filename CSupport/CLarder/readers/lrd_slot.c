@@ -22,15 +22,17 @@ bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane) {
 }
 
 void lrd_slot_ask(lrd_cache *cache) {
-  // A cache that is closed may be at its end, and have no reference to give.
+  if (LRD_LIKELY(LRD_LOAD(&cache->pool.sparse) != LRD_SPARSE)) return;
   if (!cache->hooks.copy || lrd_request_is_unheard()) return;
-  if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return;
+  // A cache that is closed may be at its end, and have no reference to give. Relaxed is enough: the
+  // thread that takes it apart has closed it, or has got the last reference since.
+  if (LRD_LOAD(&cache->closed)) return;
   lrd_request_visit(&cache->request);
 }
 
 static void give(lrd_cache *cache, const uint32_t *ids, uint32_t count) {
   lrd_pool_give(&cache->pool, ids, count);
-  if (LRD_UNLIKELY(LRD_LOAD(&cache->pool.sparse) == LRD_SPARSE)) lrd_slot_ask(cache);
+  lrd_slot_ask(cache);
 }
 
 void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane) {

@@ -61,8 +61,8 @@ void lrd_growth_start_locked(lrd_shard *shard, lrd_table *table) LRD_REQUIRES(sh
 bool lrd_growth_move_locked(lrd_shard *shard, int buckets) LRD_REQUIRES(shard->lock);
 
 /// Moves up to `buckets` buckets. Begins to move a table that is untidy, or, unless it is to be
-/// `tight`, large and nearly full.
-/// Uses the `supply`. False when memory is missing, as with lrd_growth_prepare_locked().
+/// `tight`, large and nearly full. Uses the `supply`. False when memory is missing, as with
+/// lrd_growth_prepare_locked().
 bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, bool tight, lrd_supply *supply)
     LRD_REQUIRES(shard->lock);
 

@@ -51,7 +51,7 @@ void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
   if (!any) {
     lrd_vacancy_end(&cache->pool);
     lrd_pass_give(cache);
-    if (LRD_LOAD(&cache->pool.sparse) == LRD_SPARSE) lrd_slot_ask(cache);
+    lrd_slot_ask(cache);
     return;
   }
   for (int passes = 1; any; passes++) {
@@ -60,5 +60,5 @@ void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
   }
   lrd_pass_close(cache);
   // Without memory, or where others came in between, something is left.
-  if (LRD_LOAD(&cache->pool.sparse) == LRD_SPARSE) lrd_slot_ask(cache);
+  lrd_slot_ask(cache);
 }

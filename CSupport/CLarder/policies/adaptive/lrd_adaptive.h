@@ -80,18 +80,18 @@ static inline void lrd_adaptive_follow(lrd_order *order) {
   if (number != state->advised) lrd_adaptive_turn_to(order, number);
 }
 
-/// True when so many entries, or the cost of the small queue, reach its target.
-LRD_INLINE bool lrd_adaptive_is_share(const lrd_order *order, const lrd_adaptive *state,
-                                      uint64_t count) {
+/// True when so many entries, or the cost of the small queue, reach the target of that queue.
+LRD_INLINE bool lrd_adaptive_reaches(const lrd_order *order, const lrd_adaptive *state,
+                                     uint64_t count) {
   if (count >= state->small.count) return true;
   const lrd_queue *old = &order->queue[LRD_OLD], *young = &order->queue[LRD_YOUNG];
   return old->size.cost + young->size.cost >= state->small.cost;
 }
 
-/// True when the small queue has it.
+/// True when the small queue has its share: its size reaches the target.
 LRD_INLINE bool lrd_adaptive_small_is_full(const lrd_order *order, const lrd_adaptive *state) {
   const lrd_queue *old = &order->queue[LRD_OLD], *young = &order->queue[LRD_YOUNG];
-  return lrd_adaptive_is_share(order, state, old->size.count + young->size.count);
+  return lrd_adaptive_reaches(order, state, old->size.count + young->size.count);
 }
 
 /// Moves the oldest entries of a small queue that was larger under another expert to the main

@@ -112,7 +112,7 @@ static __attribute__((noinline)) uint32_t search_small(lrd_order *order, const l
     small--;
     id = entry->prev;
     victim = LRD_NIL;
-  } while (id != LRD_NIL && lrd_adaptive_is_share(order, state, small));
+  } while (id != LRD_NIL && lrd_adaptive_reaches(order, state, small));
   order->steps += (uint32_t)(before - small) + (victim != LRD_NIL);
   if (small != before) lrd_parted_promote_run(order, slots, before - small, id);
   return victim;
