@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Larder
 import LarderTestSupport
 import Testing
@@ -9,9 +10,12 @@ struct BackgroundCallsTests {
   @MainActor
   func eachCallRunsOffTheMainActor() async throws {
     let tracker = LifetimeTracker()
-    let main = ThreadName.current
+    // Not by the thread: where the main queue has none of its own, any thread may serve it, also
+    // the one that serves the call.
+    dispatchPrecondition(condition: .onQueue(.main))
     let cache = Cache<Int, Tracked>(
-      policy: .lru, onRemoval: { _, _, _, _ in precondition(ThreadName.current != main) })
+      policy: .lru,
+      onRemoval: { _, _, _, _ in dispatchPrecondition(condition: .notOnQueue(.main)) })
     var held: [Tracked] = []
     for key in 0..<100 {
       let value = tracker.make(key)
