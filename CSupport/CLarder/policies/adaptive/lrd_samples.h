@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_samples.h — the sampled entries that a shard holds. Insertions poll them for hits.
  *
- *   bucket   [ slot ids:8 × 32 | heard:8 × 2 bits | turn ]
+ *   bucket   [ slot ids:8 × 32 | turn | heard:8 × 2 bits | passed ]
  *
  * A hit only adds to a count in its entry, so the advisor does not learn of it. Insertions
  * therefore poll the sampled entries, one bucket at a time. `heard` is how many of the hits that an
@@ -10,10 +10,11 @@
  * as a hit that was heard. Where `heard` is as high as it goes, it takes one off the entry's count
  * instead. To a deep trim a sampled entry may thus look colder than others.
  *
- * The slot id chooses the bucket. Buckets are half full on average. An entry whose bucket is full
- * is not added. The advisor then hears of its hits only when a scan passes it. `turn` is the number
- * of lrd_samples_clear() calls before the bucket was written. A bucket of an earlier turn counts as
- * empty.
+ * The slot id chooses the bucket where a search begins. Buckets are half full on average. An entry
+ * whose bucket is full goes into the next one that is not. `passed` counts the entries that went
+ * past a bucket so; a search that comes to a bucket with none ends there. (The scheme of Facebook's
+ * F14.) `turn` is the number of lrd_samples_clear() calls before the bucket was written. A bucket
+ * of an earlier turn counts as empty.
  *
  * Guard: the shard's lock. */
 #pragma once
@@ -30,13 +31,17 @@ typedef struct lrd_sample_bucket {
   uint32_t id[LRD_SAMPLES_BUCKET]; // slot id + 1; 0 when empty
   uint32_t turn;
   uint16_t heard;
+  uint16_t passed;
 } lrd_sample_bucket;
+
+_Static_assert(sizeof(lrd_sample_bucket) == 40, "no padding");
 
 typedef struct lrd_samples {
   lrd_sample_bucket *_Nullable buckets;
   uint32_t count; // of buckets
   uint32_t hand;  // the bucket to poll next
   uint32_t turn;
+  uint32_t held; // ids in all buckets
 } lrd_samples;
 
 /// The position of one sampled entry. `bucket` is NULL for an entry that has none.
@@ -81,17 +86,23 @@ void lrd_samples_open(lrd_samples *samples, lrd_sample_bucket *_Nullable buckets
 /// Forgets all samples, in O(1).
 void lrd_samples_clear(lrd_samples *samples);
 
+/// Adds a slot that is not there. Where all buckets are full it goes unheard.
 void lrd_samples_add(lrd_samples *samples, uint32_t id);
 
 lrd_sample lrd_samples_find(const lrd_samples *samples, uint32_t id);
 
 void lrd_samples_remove(lrd_samples *samples, uint32_t id);
 
+/// The index of the bucket after another, in a circle.
+LRD_INLINE uint32_t lrd_samples_after(const lrd_samples *samples, uint32_t index) {
+  return index + 1 < samples->count ? index + 1 : 0;
+}
+
 /// The next bucket in turn; NULL when it holds nothing.
 LRD_INLINE lrd_sample_bucket *_Nullable lrd_samples_next(lrd_samples *samples) {
   if (!samples->count) return NULL;
   lrd_sample_bucket *bucket = &samples->buckets[samples->hand];
-  samples->hand = samples->hand + 1 < samples->count ? samples->hand + 1 : 0;
+  samples->hand = lrd_samples_after(samples, samples->hand);
   return bucket->turn == samples->turn ? bucket : NULL;
 }
 
