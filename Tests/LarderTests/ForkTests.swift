@@ -112,6 +112,29 @@ struct ForkTests {
     }
   }
 
+  /// Several caches have a visit due at once, and a value that the first visit destroys forks.
+  @Test("Where the background thread has forked, it goes on in the child", arguments: [1, 4])
+  func forkOnTheBackgroundThread(caches: Int) async {
+    await #expect(processExitsWith: .success) { [caches] in
+      let tracker = LifetimeTracker()
+      let forked = Atomic(false)
+      let ended = Atomic(false)
+      let made = (0..<caches).map { _ in
+        Cache<Int, Tracked>(expiration: .afterWrite(.milliseconds(5)))
+      }
+      for cache in made {
+        cache[0] = tracker.make {
+          guard !forked.exchange(true, ordering: .relaxed) else { return }
+          expectReturningChildSuccess { useAfterReturn(made) }
+          ended.store(true, ordering: .releasing)
+        }
+      }
+      waitUntil("the child has ended") { ended.load(ordering: .acquiring) }
+      for cache in made { cache[1] = tracker.make() }
+      waitUntil("all have expired") { tracker.live == 0 }
+    }
+  }
+
   /// A group whose hash waits, with the index locked, until another thread is about to fork.
   private struct Lingering: Hashable, Sendable {
     static let entered = Atomic(false)
@@ -188,6 +211,23 @@ private func useAfterFork(_ cache: Cache<Int, Tracked>, _ held: [Tracked]) {
   cache.removeAll(inGroup: 1)
   cache.reclaim()
   cache.checkInvariants()
+}
+
+/// What the background thread owes such a child: it visits all caches, and none that is freed.
+private func useAfterReturn(_ caches: [Cache<Int, Tracked>]) {
+  let tracker = LifetimeTracker()
+  for _ in 0..<10 {
+    for cache in caches {
+      for key in 0..<50 { cache[key] = tracker.make() }
+    }
+    waitUntil("the child's entries have expired") { tracker.live == 0 }
+    precondition(caches.allSatisfy(\.isEmpty))
+    let fresh = Cache<Int, Tracked>(countLimit: 10)
+    for key in 0..<50 { fresh[key] = tracker.make() }
+    precondition(fresh.count == 10)
+  }
+  waitUntil("all caches of the child have ended") { tracker.live == 0 }
+  for cache in caches { cache.checkInvariants() }
 }
 
 /// The calls of a child on the caches it inherited.

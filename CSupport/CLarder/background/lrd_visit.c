@@ -213,7 +213,7 @@ void lrd_visit_run(void) {
       lrd_request_begin(request);
       uint64_t wait;
       lrd_progress left = visit_cache(lrd_cache_of(request), &wait);
-      lrd_request_end(request, left, wait);
+      if (!lrd_request_end(request, left, wait)) break;
     }
     // Destroying a value may have used a cache and registered this thread. A single other thread
     // must count as alone.

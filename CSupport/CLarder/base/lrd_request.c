@@ -5,7 +5,10 @@ static lrd_lock queue_lock;
 static lrd_request *queue;
 static lrd_request *waiting; // background thread only
 static bool running;
-static _Atomic(uint32_t) asked; // counts requests; the thread sleeps on it
+static _Thread_local bool serves;          // this is the background thread
+static _Thread_local lrd_request *visited; // by this thread, now
+static bool forked;                        // by the background thread: this is the child
+static _Atomic(uint32_t) asked;            // counts requests; the thread sleeps on it
 _Atomic(bool) lrd_request_unheard;
 
 static void (*body)(void);
@@ -99,6 +102,7 @@ void lrd_request_queue(lrd_request *request) {
 }
 
 lrd_request *lrd_request_take_all(void) {
+  serves = true;
   // Read before the queue: a request that comes in between changes it, and the thread stays awake.
   uint32_t seen = atomic_load_explicit(&asked, memory_order_acquire);
   uint64_t pause;
@@ -107,7 +111,12 @@ lrd_request *lrd_request_take_all(void) {
   return taken;
 }
 
+lrd_request *lrd_request_visited(void) {
+  return visited;
+}
+
 void lrd_request_begin(lrd_request *request) {
+  visited = request;
   atomic_exchange_explicit(&request->state, LRD_REQUEST_VISITED, memory_order_acq_rel);
 }
 
@@ -132,7 +141,8 @@ static void put_off(lrd_request *request, uint64_t wait) {
   waiting = request;
 }
 
-void lrd_request_end(lrd_request *request, lrd_progress progress, uint64_t wait) {
+/// lrd_request_end() of a request that was not reset meanwhile.
+static void end(lrd_request *request, lrd_progress progress, uint64_t wait) {
   request->rests = progress == LRD_BUSY;
   request->pause = progress == LRD_LATER ? pause_after(request->pause) : 0;
   uint64_t most = request->rests ? lrd_request_rest : request->pause;
@@ -152,6 +162,21 @@ void lrd_request_end(lrd_request *request, lrd_progress progress, uint64_t wait)
   lrd_lock_release(&queue_lock);
 }
 
+bool lrd_request_end(lrd_request *request, lrd_progress progress, uint64_t wait) {
+  visited = NULL;
+  if (LRD_LIKELY(!forked)) {
+    end(request, progress, wait);
+  } else {
+    // The request was reset amid the visit. Nobody knows what is left to do: visits again.
+    lrd_request_queue(request);
+    give_up(request);
+  }
+  // Giving up the last reference destroys values, which may have forked just now.
+  bool whole = !forked;
+  forked = false;
+  return whole;
+}
+
 void lrd_request_before_fork(void) LRD_UNCHECKED_LOCKS {
   lrd_lock_acquire(&queue_lock);
 }
@@ -161,7 +186,8 @@ void lrd_request_after_fork_parent(void) LRD_UNCHECKED_LOCKS {
 }
 
 void lrd_request_after_fork_child(void) LRD_UNCHECKED_LOCKS {
-  running = false;
+  running = serves;
+  forked = serves;
   queue = waiting = NULL;
   lrd_lock_reset(&queue_lock);
 }

@@ -110,9 +110,14 @@ lrd_request *_Nullable lrd_request_take_all(void);
 /// Begins the visit for a request that was taken.
 void lrd_request_begin(lrd_request *request);
 
+/// The request whose visit the calling thread has begun and not ended; NULL on all other threads.
+lrd_request *_Nullable lrd_request_visited(void);
+
 /// Ends the visit. Unless it is done and nobody asked meanwhile, the request is queued or waits.
 /// `wait`: the next visit is wanted after so many nanoseconds, even if this one is done; 0: is not.
-void lrd_request_end(lrd_request *request, lrd_progress progress, uint64_t wait);
+/// False when a destructor has forked since the visit began and this is the child: all requests
+/// were reset, and those taken with this one are not to be visited.
+bool lrd_request_end(lrd_request *request, lrd_progress progress, uint64_t wait);
 
 /// True when the system refused to start the background thread at the last try: its work is then
 /// left to writers and to reclaim(). Relaxed, a hint.
@@ -129,7 +134,7 @@ static inline void lrd_request_reset(lrd_request *request) {
   request->rests = false;
 }
 
-/// Around fork(): the child has no background thread and an empty queue.
+/// Around fork(): the child has an empty queue, and no background thread unless that has forked.
 void lrd_request_before_fork(void);
 void lrd_request_after_fork_parent(void);
 void lrd_request_after_fork_child(void);

@@ -74,7 +74,7 @@ lrd_cache *lrd_hold_next(lrd_hold *hold, lrd_cache **before) {
   return next;
 }
 
-/// The background thread is gone, and so are its references. Entries that it was destroying leak.
+/// Other threads are gone, and so are their references. Entries that they were destroying leak.
 static void reset_caches(void) {
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     lrd_lanes_reset(cache);
@@ -92,7 +92,9 @@ static void reset_caches(void) {
     lrd_outcall_reset(cache);
     lrd_request_reset(&cache->request);
     if (LRD_LOAD(&cache->closed)) continue;
-    LRD_STORE(&cache->request.references, 1);
+    // A destructor may have forked amid a visit. That goes on in the child.
+    bool visited = lrd_request_visited() == &cache->request;
+    LRD_STORE(&cache->request.references, visited ? 2 : 1);
   }
   for (lrd_hold *hold = holds; hold; hold = hold->outer) {
     if (!hold->cache || LRD_LOAD(&hold->cache->closed)) continue;
