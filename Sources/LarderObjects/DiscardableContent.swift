@@ -46,14 +46,14 @@ extension DiscardableContent {
 func discardableContent(_ object: AnyObject) -> (any DiscardableContent)? {
   if let content = object as? any DiscardableContent { return content }
   #if canImport(ObjectiveC)
-    if let content = object as? any NSDiscardableContent { return FoundationContent(content) }
+    if let content = object as? any NSDiscardableContent { return AdaptedContent(content) }
   #endif
   return nil
 }
 
 #if canImport(ObjectiveC)
   /// Adapts Foundation's protocol to this one.
-  private final class FoundationContent: DiscardableContent {
+  private final class AdaptedContent: DiscardableContent {
     private let content: any NSDiscardableContent
     init(_ content: any NSDiscardableContent) { self.content = content }
     func beginContentAccess() -> Bool { content.beginContentAccess() }

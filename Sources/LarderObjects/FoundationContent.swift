@@ -10,7 +10,18 @@ enum FoundationContent {
   /// Whether the object has content that is hashed here.
   static func isIn(_ object: AnyObject) -> Bool {
     object is NSData || object is NSDate || object is NSArray || object is NSDictionary
-      || object is NSSet
+      || object is NSSet || object is NSURL
+  }
+
+  /// The number to ask for its hash in place of one. Off Apple's systems that of an
+  /// `NSDecimalNumber` calls itself without end, and `isEqual(_:)` compares it with other numbers by
+  /// its double.
+  static func plain(_ number: NSNumber) -> NSNumber {
+    #if canImport(ObjectiveC)
+      return number
+    #else
+      return number is NSDecimalNumber ? NSNumber(value: number.doubleValue) : number
+    #endif
   }
 
   /// What a number's own hash leaves out: the value of one that no integer type holds. Those that
@@ -26,9 +37,17 @@ enum FoundationContent {
       hasher.combine(bytes: UnsafeRawBufferPointer(start: data.bytes, count: data.length))
     case let date as NSDate:
       hasher.combine(date.timeIntervalSinceReferenceDate)
+    case let text as NSString:
+      // Equal texts may be written differently, which the hash of `String` knows.
+      hasher.combine(text as String)
+    case let url as NSURL:
+      hasher.combine(url.absoluteString)
+    case is NSNull:
+      hasher.combine(0)
     case let number as NSNumber:
-      hasher.combine(bits(number))
-      hasher.combine(number.hash)
+      let plain = plain(number)
+      hasher.combine(bits(plain))
+      hasher.combine(plain.hash)
     case let array as NSArray:
       hasher.combine(array.count)
       if depth == depthMost { return }

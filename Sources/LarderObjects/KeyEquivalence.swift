@@ -96,17 +96,26 @@ private final class FoundationEquivalence: KeyEquivalence, @unchecked Sendable {
   /// Foundation's own hashes ignore most of what some objects hold, which makes it easy to find
   /// keys that collide. Of these, everything is hashed. Equal objects stay equal in all of it.
   override func hash(_ key: AnyObject, seed: Int) -> Int {
-    let object = borrowing(key, as: NSObject.self) { $0.hash }
     if type(of: key) == NSNumber.self {
-      let bits = borrowing(key, as: NSNumber.self, FoundationContent.bits)
-      if bits != 0 { return UInt(truncatingIfNeeded: bits).mixed(seed) }
-      return UInt(bitPattern: object).mixed(seed)
+      return borrowing(key, as: NSNumber.self) { Self.hash($0, seed) }
     }
-    guard FoundationContent.isIn(key) else { return UInt(bitPattern: object).mixed(seed) }
+    #if !canImport(ObjectiveC)
+      if let number = key as? NSDecimalNumber {
+        return Self.hash(FoundationContent.plain(number), seed)
+      }
+    #endif
+    guard FoundationContent.isIn(key) else {
+      return UInt(bitPattern: borrowing(key, as: NSObject.self) { $0.hash }).mixed(seed)
+    }
     var hasher = Hasher()
     hasher.combine(seed)
     FoundationContent.combine(key, into: &hasher, depth: 0)
     return hasher.finalize()
+  }
+
+  private static func hash(_ number: NSNumber, _ seed: Int) -> Int {
+    let bits = FoundationContent.bits(number)
+    return (bits != 0 ? UInt(truncatingIfNeeded: bits) : UInt(bitPattern: number.hash)).mixed(seed)
   }
 }
 
