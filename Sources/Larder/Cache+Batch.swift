@@ -37,18 +37,40 @@ extension Cache {
           let group = UnsafeMutableBufferPointer(rebasing: candidates[..<width])
           let results = values.baseAddress! + count
           let loans = find(keys, from: count, group, lane)
+          if !expire && lrd_lane_plain(core) != lane {
+            // The cache has got its first lifetime since.
+            giveBack(loans, lane)
+            append(keys[count...], to: values.baseAddress!, &count)
+            return
+          }
           note(keys, from: count, group, lane, results, expire: expire)
           for index in 0..<width {
             guard let entry = group[index].entry else { continue }
             (results + index).initialize(to: entry.value(of: Layout.self).pointee)
           }
-          for _ in 0..<loans {
-            lrd_loan_unpin(lane)
-            lrd_loan_end(lane)
-          }
+          giveBack(loans, lane)
           count += width
         }
       }
+    }
+  }
+
+  @inlinable @inline(__always)
+  func giveBack(_ loans: Int, _ lane: OpaquePointer) {
+    for _ in 0..<loans {
+      lrd_loan_unpin(lane)
+      lrd_loan_end(lane)
+    }
+  }
+
+  /// Looks up one key after the other.
+  @usableFromInline @inline(never)
+  func append(
+    _ keys: ArraySlice<Key>, to values: UnsafeMutablePointer<Value?>, _ count: inout Int
+  ) {
+    for key in keys {
+      (values + count).initialize(to: value(forKey: key))
+      count += 1
     }
   }
 

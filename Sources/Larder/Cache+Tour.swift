@@ -18,13 +18,14 @@ extension Cache {
     var copies: [Copy] = []
     copies.reserveCapacity(Swift.min(n, count / shardCount + 1))
     var tour = lrd_tour_start(hottestFirst)
-    let expires = lrd_cache_is_timed(core)
     while !tour.done && copies.count < n {
       let room = copies.count + LRD_TOUR_ROOM
       if copies.capacity < room { copies.reserveCapacity(Swift.max(room, 2 * copies.capacity)) }
       lrd_shard_enter(core, lane, shard)
       // What this thread has to note is noted.
       lane = nil
+      // The cache may get its first lifetime between two slices.
+      let expires = lrd_cache_is_timed(core)
       let stored = Int(lrd_shard_count_locked(shard))
       let wanted = Swift.min(n, stored)
       let isSmall = copies.isEmpty && stored <= LRD_TOUR_WHOLE

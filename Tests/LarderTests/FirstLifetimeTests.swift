@@ -27,6 +27,36 @@ struct FirstLifetimeTests {
     cache.checkInvariants()
   }
 
+  /// A key that does something when it is hashed.
+  private struct Doing: Hashable, Sendable {
+    let number: Int
+    var deed: (@Sendable () -> Void)?
+
+    static func == (left: Doing, right: Doing) -> Bool { left.number == right.number }
+
+    func hash(into hasher: inout Hasher) {
+      deed?()
+      hasher.combine(number)
+    }
+  }
+
+  @Test(
+    "A batch looks at deadlines from the first lifetime on, like single lookups",
+    arguments: [40, 41, 63, 64, 99])
+  func batch(expiring: Int) {
+    let cache = Cache<Doing, Int>(options: .init(clock: .manual(clock)))
+    for number in 0..<100 { cache[Doing(number: number)] = number }
+    var keys = (0..<100).map { Doing(number: $0) }
+    keys[40].deed = { [clock] in
+      guard cache.setLifetime(.seconds(1), forKey: Doing(number: expiring)) else { return }
+      clock.advance(by: .seconds(2))
+    }
+    let values = cache.values(forKeys: keys)
+    #expect(values.indices.allSatisfy { values[$0] == ($0 == expiring ? nil : $0) })
+    #expect(cache.statistics.hits == 99 && cache.statistics.misses == 1)
+    cache.checkInvariants()
+  }
+
   @Test(
     "What a closure condemns goes, also when the first lifetime comes meanwhile",
     arguments: [1, 4])

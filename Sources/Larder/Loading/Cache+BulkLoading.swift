@@ -97,14 +97,10 @@ extension Cache {
     let bulk = LoadNode()
     let limiter = isNested ? nil : settings.limiter
     var begun: [Flight<Key, Value>] = []
-    for flight in flights {
-      if let value = begin(flight) {
-        allFlights().land(flight, found: value)
-      } else {
-        LoadGraph.join(flight, to: bulk)
-        allFlights().setLimiter(limiter, of: flight)
-        begun.append(flight)
-      }
+    for flight in flights where !beginsAtItsEnd(flight) {
+      LoadGraph.join(flight, to: bulk)
+      allFlights().setLimiter(limiter, of: flight)
+      begun.append(flight)
     }
     if begun.isEmpty { return }
     begun.last?.whole = bulk

@@ -72,6 +72,16 @@ extension Cache {
     return value
   }
 
+  /// Begins a flight that is in the table, and ends it if another has stored a value meanwhile. Then
+  /// returns true. The reference found may be the last one by then; see `land(_:_:since:with:)`.
+  func beginsAtItsEnd(_ flight: Flight<Key, Value>) -> Bool {
+    var value = begin(flight)
+    guard value != nil else { return false }
+    allFlights().land(flight, found: value!)
+    drop(&value)
+    return true
+  }
+
   /// Stores what a flight has loaded, unless a write has outdated it: then returns false.
   func store(
     _ value: Value, of flight: Flight<Key, Value>, after time: UInt64

@@ -177,9 +177,7 @@ extension Cache {
     _ flight: Flight<Key, Value>, _ load: @escaping @Sendable (Key) async throws -> Value,
     with settings: LoadSettings
   ) {
-    if let value = begin(flight) {
-      return allFlights().land(flight, found: value)
-    }
+    if beginsAtItsEnd(flight) { return }
     let limiter = LoadNode.running == nil ? settings.limiter : nil
     allFlights().setLimiter(limiter, of: flight)
     let task = flight.including {
