@@ -40,6 +40,35 @@ struct PressureResponseTests {
     }
   }
 
+  @Test("The limit covers what minimumCount protects, also what came meanwhile", arguments: [1, 3])
+  func protected(least: Int) async {
+    await #expect(processExitsWith: .success) { [least] in
+      for policy in EvictionPolicy.allCases {
+        let reference = Protected<Cache<Int, Int>?>(nil)
+        let cache = Cache<Int, Int>(
+          totalCostLimit: 100, policy: policy,
+          options: .init(
+            shards: 1,
+            onRemoval: { _, _, _, cause in
+              guard cause == .pressure, let cache = reference.withLock({ $0.take() }) else {
+                return
+              }
+              cache.insert(0, forKey: 1_000, cost: 60)
+            },
+            pressure: PressureResponse(warning: 0.5, critical: 0.1, minimumCount: least)))
+        reference.withLock { $0 = cache }
+        for key in 0..<30 { cache.insert(key, forKey: key, cost: 1) }
+        MemoryPressure.report(.critical)
+        for _ in 0..<3 {
+          #expect(cache.count >= least)
+          #expect(cache.totalCost <= cache.effectiveTotalCostLimit, "\(policy)")
+          MemoryPressure.report(.critical)
+        }
+        MemoryPressure.report(.normal)
+      }
+    }
+  }
+
   @Test("A closure may use the cache, and change its response")
   func closureUsesTheCache() async {
     await #expect(processExitsWith: .success) {

@@ -21,6 +21,17 @@ static bool evict_rest(lrd_cache *cache, uint64_t least) {
   return rest.allowance != most;
 }
 
+/// Where only entries are left that may not go, raises the cap to their cost: insertions that came
+/// during the relief may have brought them.
+static void spare_rest(lrd_cache *cache, int cause, uint64_t least) {
+  lrd_amount left = present(cache);
+  if (left.count > least) return;
+  lrd_lock_acquire(&cache->admin);
+  lrd_answer_spare(&cache->answer, cause, left.cost);
+  lrd_lock_release(&cache->admin);
+  lrd_cache_enforce(cache);
+}
+
 /// Carries an action out. `held`: what there was before anybody was asked for it. True when
 /// something was evicted.
 static bool act(lrd_cache *cache, int cause, lrd_action action, lrd_amount held) {
@@ -47,6 +58,7 @@ static bool act(lrd_cache *cache, int cause, lrd_action action, lrd_amount held)
   lrd_lock_release(&cache->admin);
   lrd_cache_enforce(cache);
   bool more = evict_rest(cache, least);
+  if (least) spare_rest(cache, cause, least);
   if (relief.allowance == allowance && !more) return false;
   // Under the lowered limits, by which the policy knows what history it needs.
   lrd_shrink(cache);

@@ -116,6 +116,11 @@ void lrd_answer_cap(lrd_answer *answer, int number, lrd_amount least) {
   cause->cap.cost = lowered(cause->cap.cost, cause->goal.cost, least.cost);
 }
 
+void lrd_answer_spare(lrd_answer *answer, int number, uint64_t cost) {
+  lrd_cause *cause = &answer->cause[number];
+  cause->cap.cost = lrd_most(cause->cap.cost, cost);
+}
+
 void lrd_answer_recover(lrd_answer *answer, int number) {
   answer->cause[number].lasts = false;
   answer->cause[number].goal = unbounded;
