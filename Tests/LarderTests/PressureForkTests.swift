@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
+import Foundation
 import Larder
 import LarderTestSupport
+import Synchronization
 import Testing
 
 // Not under ThreadSanitizer: it knows no threads that are started after a fork.
@@ -102,6 +104,49 @@ struct PressureForkTests {
       #expect(caches.allSatisfy { $0.count == 5 })
       caches = []
       #expect(tracker.live == 0)
+    }
+  }
+
+  /// The number of threads of this process.
+  private static func threads() -> Int {
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+  }
+
+  @Test("Where the watcher has forked, it goes on in the child, and no second one starts")
+  func watcherForks() async {
+    await #expect(processExitsWith: .success) {
+      MemoryPressure.setPause(nanoseconds: 1_000_000)
+      let root = FakeRoot()
+      MemoryPressure.setRoot(root.path)
+      root.memory(available: 100)
+      root.stalls("proc/pressure/memory", some: "0.00")
+      let tracker = LifetimeTracker()
+      let timed = Cache<Int, Int>(expiration: .afterWrite(.milliseconds(1)))
+      timed[0] = 0
+      waitUntil("the background thread runs") { timed.isEmpty }
+      let cache = Cache<Int, Tracked>(countLimit: 100)
+      let forked = Atomic(false)
+      let ended = Atomic(false)
+      for key in 0..<100 {
+        cache[key] = tracker.make(key) {
+          guard !forked.exchange(true, ordering: .relaxed) else { return }
+          expectReturningChildSuccess {
+            timed[0] = 0
+            waitUntil("the background thread runs in the child") { timed.isEmpty }
+            for _ in 0..<3 {
+              MemoryPressure.report(.warning)
+              precondition(cache.effectiveCountLimit <= 50)
+              MemoryPressure.report(.normal)
+              waitUntil("the limit is back in the child") { cache.effectiveCountLimit == 100 }
+            }
+            // This one, the watcher and the background thread.
+            precondition(Self.threads() == 3, "\(Self.threads()) threads")
+          }
+          ended.store(true, ordering: .releasing)
+        }
+      }
+      root.stalls("proc/pressure/memory", some: "50.00", full: "50.00")
+      waitUntil("the child has ended") { ended.load(ordering: .acquiring) }
     }
   }
 }

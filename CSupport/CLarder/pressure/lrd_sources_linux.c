@@ -187,10 +187,18 @@ static void lose(lrd_source *source, int error) {
 void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, uint64_t now) {
   char text[256];
   ssize_t length = 1;
+  // Usage may fall without an event.
+  sources->read_at = now;
+  if (events & POLLNVAL) {
+    // The program has closed it. The number may be another file's by now.
+    source->fd = -1;
+    lose(source, EBADF);
+    return;
+  }
   switch (source->kind) {
   case LRD_STALLS_OF_SYSTEM:
   case LRD_STALLS_OF_GROUP:
-    if (events & (POLLERR | POLLNVAL)) {
+    if (events & POLLERR) {
       lose(source, ENODEV);
     } else {
       source->until = now + held;
@@ -210,8 +218,6 @@ void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, ui
   case LRD_SOURCE_OF_SYSTEM:
     break;
   }
-  // Usage may fall without an event.
-  sources->read_at = now;
 }
 
 static bool group_is_short(const lrd_sources *sources) {

@@ -22,6 +22,8 @@ static lrd_sources sources;
 static bool is_open, wanted, told_before, running;
 static int bell = -1, bell_rope = -1; // the ends of a pipe; one descriptor on Linux
 static _Atomic(uint32_t) wakeups;
+static _Thread_local bool watches; // this is the thread
+static bool reborn;                // in a child, until it has listed anew what to sleep on
 
 /// After it the thread tries again to sleep in poll(), which has failed.
 static const uint64_t pause_without_poll = 1000000000; // 1 s
@@ -36,11 +38,13 @@ static void close_bell(void) {
   bell = bell_rope = -1;
 }
 
-/// In the child of fork(): `guard` was held, so everything is whole.
+/// In the child of fork(): `guard` was held, so everything is whole. If what the thread destroys or
+/// calls has forked, the thread goes on in the child.
 static void forget(void) {
   lrd_sources_close(&sources);
   close_bell();
-  is_open = running = false;
+  is_open = false;
+  running = reborn = watches;
 }
 
 void lrd_watch_serve(uint64_t (*tick_)(uint64_t now), void (*sense_)(int level),
@@ -106,6 +110,14 @@ static int listen_locked(const sleepers *sleepers, uint64_t now) LRD_REQUIRES(gu
   return due ? lrd_sources_level(&sources, now) : -1;
 }
 
+/// Forgets a bell that the program has closed, with all descriptors it does not know. The number
+/// may be another file's by now.
+static void forget_bell(int closed) {
+  lrd_side_lock_acquire(&guard);
+  if (bell == closed) bell = bell_rope = -1;
+  lrd_side_lock_release(&guard);
+}
+
 /// Sleeps until `due` (0: without end), or until something happens.
 static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due) {
   // Now, and not before the answers, which may take long.
@@ -125,11 +137,16 @@ static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due) {
     lrd_park(&wakeups, seen, due && left < pause_without_poll ? left : pause_without_poll);
     return;
   }
+  if (sleepers->poll[0].revents & POLLNVAL) {
+    forget_bell(sleepers->poll[0].fd);
+    return;
+  }
   char rung[64];
   if (sleepers->poll[0].revents && read(bell, rung, sizeof rung) < 0) return;
 }
 
 static void run(void) {
+  watches = true;
   sleepers sleepers = {.count = 0};
   int sensed = 0;
   for (;;) {
@@ -148,6 +165,11 @@ static void run(void) {
     // What the calls destroyed may have used a cache and registered this thread. A single other
     // thread must count as alone.
     lrd_thread_unregister();
+    if (LRD_UNLIKELY(reborn)) {
+      reborn = false;
+      sleepers.count = 0;
+      continue;
+    }
     if (!due || (read_at && read_at < due)) due = read_at;
     sleep_until(&sleepers, seen, due);
   }
