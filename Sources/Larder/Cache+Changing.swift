@@ -92,7 +92,7 @@ extension Cache {
     guard let entry = found.entry, let lane = found.lane else { return }
     lrd_loan_unpin(lane)
     lrd_loan_end(lane)
-    lookAfter(entry, found.hash, lane)
+    lookAfter(entry, lrd_hash48(found.hash), lane)
   }
 
   /// Whether `entry` is what was found. The shard's lock is held.

@@ -85,7 +85,9 @@ static void raise_version(lrd_bucket *head) {
 
 static void clear_bucket(lrd_bucket *bucket) {
   lrd_bucket_clear_cells(bucket);
-  LRD_STORE(&bucket->link, 0);
+  // Release: a reader may still be here by the chain that the bucket was in before. It sees that
+  // chain's head changed.
+  store_link(bucket, 0);
 }
 
 void lrd_table_make_ready_to(lrd_table *table, uint64_t end) {
