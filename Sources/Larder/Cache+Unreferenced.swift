@@ -12,6 +12,9 @@ extension Cache where Value: AnyObject {
   /// was on loan from ``withValue(forKey:_:)`` when the call began. In short, a reference that
   /// existed when the call began keeps its entry.
   ///
+  /// On Apple's systems an object whose class comes from Objective-C, such as an image of UIKit,
+  /// counts as referenced: Swift cannot tell.
+  ///
   /// **Lookups at the same time.** No key goes missing and then returns. A lookup may have found an
   /// entry and be about to retain its object when the entry is removed. The lookup still gets the
   /// object, alive, as a lookup just before the removal would.

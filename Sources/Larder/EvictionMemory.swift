@@ -24,7 +24,9 @@ final class EvictionMemory: @unchecked Sendable {
   init?(capacity: Int, for place: Place) {
     let (file, line) = (place.file, place.line)
     require(capacity >= 0, "rememberedEvictions must not be negative", file: file, line: line)
-    require(capacity < 1 << 31, "rememberedEvictions must be below 2^31", file: file, line: line)
+    require(
+      UInt64(clamping: capacity) < 1 << 31, "rememberedEvictions must be below 2^31", file: file,
+      line: line)
     if capacity == 0 { return nil }
     buckets = (2 * capacity + Self.slots - 1) / Self.slots
     words = .allocate(capacity: buckets * (Self.slots + 1))

@@ -42,7 +42,7 @@ import CLarder
     require(
       chances >= 0, "secondChances must not be negative", file: place.file, line: place.line)
     require(
-      chances <= 1 << 31, "secondChances must not be above 2^31",
+      UInt64(clamping: chances) <= 1 << 31, "secondChances must not be above 2^31",
       file: place.file, line: place.line)
     secondChance = options.makeSecondChance?(releaser)
     chance = options.refreshing?.chance

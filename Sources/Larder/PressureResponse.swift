@@ -17,7 +17,8 @@ public struct PressureResponse: Sendable {
     case keep(Double)
     /// Removes every object that nobody but the cache holds. Values of other types than a class
     /// count as held by nobody, also optional objects, those of a protocol's type, and structures
-    /// that refer to objects. The limits stay.
+    /// that refer to objects. The limits stay. On Apple's systems objects of classes that come from
+    /// Objective-C count as held.
     case keepReferenced
     /// Removes everything. The limits stay.
     case removeAll

@@ -157,7 +157,8 @@ private func borrowing<Object: AnyObject, Result>(
 extension UInt {
   /// Spreads over all bits a word that others hashed, perhaps badly.
   fileprivate func mixed(_ seed: Int) -> Int {
-    let product = (self ^ UInt(bitPattern: seed)).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+    let odd = UInt(truncatingIfNeeded: 0x9E37_79B9_7F4A_7C15 as UInt64)
+    let product = (self ^ UInt(bitPattern: seed)).multipliedFullWidth(by: odd)
     return Int(bitPattern: product.high ^ product.low)
   }
 }

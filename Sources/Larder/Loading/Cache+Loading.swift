@@ -54,7 +54,8 @@ extension Cache {
   /// the last caller has left, the load is cancelled.
   ///
   /// **Context.** The load runs in a task of its own, on the global executor, with the task-local
-  /// values of the caller that began it, and with the priority of its most urgent caller.
+  /// values of the caller that began it, and with the priority of its most urgent caller. (Before
+  /// version 26 of Apple's systems it keeps the priority of the caller that began it.)
   ///
   /// - Throws: What `load` throws, or what the load throws that the call waits for; `LoadCycle`; or
   ///   `CancellationError`. In the cache of a ``LoadingCache`` also a failure that is remembered.
