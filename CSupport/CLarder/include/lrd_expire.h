@@ -18,8 +18,7 @@ void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed)
 
 /// Removes up to `most` entries that the wheel of a shard with a timer says are due at its last
 /// look, in a bounded number of steps. Ends when it meets `spared`. `exact`: as lrd_wheel_step()
-/// says. True when it has removed or moved any and not met `spared`, or not looked at all that may
-/// be due: there may be more.
+/// says. True when it has removed or moved any and not met `spared`: there may be more.
 bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *_Nullable spared,
                            bool exact, lrd_chain *removed) LRD_REQUIRES(shard->lock);
 

@@ -13,8 +13,8 @@
  * what the next one holds. To move on, the wheel looks for the first slot that is not empty, by one
  * bit for each. So a wheel that stood still for ten years catches up in a few steps.
  *
- * Each call does a bounded number of steps. A step takes an entry out, moves it down, or looks at a
- * few. A slot that the wheel has reached is emptied entry by entry, before anything else.
+ * Each call does a bounded number of steps. A step takes an entry out, or moves it down. A slot
+ * that the wheel has reached is emptied entry by entry, before anything else.
  *
  * Entries are linked by slot ids, `earlier` and `later` of lrd_time. The first of a slot has the
  * slot's number there, LRD_WHEEL_HEAD and up: no id is as high. A hit may move a deadline without
@@ -34,7 +34,7 @@
 
 #pragma clang assume_nonnull begin
 
-enum { LRD_WHEEL_LEVELS = 8, LRD_WHEEL_SLOTS = 64, LRD_WHEEL_LOOKS = 8 };
+enum { LRD_WHEEL_LEVELS = 8, LRD_WHEEL_SLOTS = 64 };
 #define LRD_WHEEL_HEAD (UINT32_MAX - 1023)
 /// A turn in ticks.
 #define LRD_TURN_SHIFT 8
@@ -48,10 +48,6 @@ typedef struct lrd_wheel {
     uint64_t turn, seen_from;
     uint32_t slot;
   } recent; // the slot that a turn belongs to, seen from another one
-  struct {
-    uint64_t turn, tick; // when it began
-    uint32_t next;       // LRD_NIL: it is over
-  } look;                // through the slot of a turn that is not over, for what is due already
 } lrd_wheel;
 
 /// Empties the wheel, and sets it to a tick. `grace` stays as it is.
@@ -82,12 +78,6 @@ LRD_INLINE uint64_t lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *e
   return (turn + 1) << LRD_TURN_SHIFT;
 }
 
-/// To be called when an entry was linked whose deadline may have come: looks at all of the current
-/// turn again.
-static inline void lrd_wheel_look_again(lrd_wheel *wheel) {
-  wheel->look.turn = UINT64_MAX;
-}
-
 /// Unlinks an entry. Returns its slot id; LRD_NIL if it was not linked.
 uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry);
 
@@ -96,15 +86,14 @@ uint32_t lrd_wheel_id(lrd_wheel *wheel, lrd_pool *pool, const lrd_entry *entry);
 
 /// What a step of the wheel has come to.
 typedef enum lrd_wheel_result {
-  LRD_WHEEL_NONE,   // nothing is due
-  LRD_WHEEL_LOOKED, // nothing is due of the few that were looked at: go on
-  LRD_WHEEL_MOVED,  // an entry has moved: go on
-  LRD_WHEEL_DUE,    // an entry is due; it is still linked
+  LRD_WHEEL_NONE,  // nothing is due
+  LRD_WHEEL_MOVED, // an entry has moved: go on
+  LRD_WHEEL_DUE,   // an entry is due; it is still linked
 } lrd_wheel_result;
 
 /// Takes one step towards `tick`. An entry is due once the turn of its deadline is over; if
-/// `exact`, as soon as its deadline has come, which may take as many looks as the turn has entries,
-/// LRD_WHEEL_LOOKS in a step. `*due` is its slot id.
+/// `exact`, as soon as its deadline has come, which may take as many looks as the turn has entries.
+/// `*due` is its slot id.
 lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact,
                                 uint32_t *due);
 

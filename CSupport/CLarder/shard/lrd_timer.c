@@ -136,7 +136,6 @@ void lrd_timer_move(lrd_timer *timer, lrd_pool *pool, lrd_entry *from, lrd_entry
   }
   lrd_wheel_remove(&timer->wheel, pool, from);
   link(timer, pool, to, id, word);
-  lrd_wheel_look_again(&timer->wheel);
 }
 
 void lrd_timer_renew(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint64_t ticks) {
@@ -181,5 +180,4 @@ void lrd_timer_follow(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry) {
   }
   uint32_t id = lrd_wheel_remove(&timer->wheel, pool, entry);
   set(timer, pool, entry, id, hard, accessed);
-  lrd_wheel_look_again(&timer->wheel);
 }

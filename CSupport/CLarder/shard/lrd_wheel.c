@@ -27,8 +27,6 @@ void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick) {
   memset(wheel->first, 0xff, sizeof wheel->first);
   wheel->turn = tick >> LRD_TURN_SHIFT;
   lrd_wheel_find_slot(wheel, wheel->turn);
-  wheel->look.next = LRD_NIL;
-  lrd_wheel_look_again(wheel);
 }
 
 void lrd_wheel_find_slot(lrd_wheel *wheel, uint64_t turn) {
@@ -57,7 +55,6 @@ uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry) {
   if (earlier == LRD_NIL) return LRD_NIL;
   uint32_t *link = link_of(wheel, pool, time), id = *link;
   *link = later;
-  if (LRD_UNLIKELY(id == wheel->look.next)) wheel->look.next = later;
   if (later != LRD_NIL) time_of(pool, later)->earlier = earlier;
   if (earlier >= LRD_WHEEL_HEAD && later == LRD_NIL) {
     uint32_t number = earlier - LRD_WHEEL_HEAD;
@@ -95,25 +92,13 @@ static uint64_t next_turn(const lrd_wheel *wheel) {
   return UINT64_MAX;
 }
 
-/// Looks at a few entries of the current slot, for one whose deadline has come. Where the last look
-/// at all of them began at an earlier tick, some may be due by now: looks again.
-static lrd_wheel_result look(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, uint32_t *due) {
-  bool over = wheel->look.next == LRD_NIL && wheel->look.tick != tick;
-  if (wheel->look.turn != wheel->turn || over) {
-    wheel->look.turn = wheel->turn;
-    wheel->look.tick = tick;
-    wheel->look.next = wheel->first[slot_at(wheel->turn, 0)];
+/// The first entry of the current slot whose deadline has come; LRD_NIL if there is none.
+static uint32_t find_due(const lrd_wheel *wheel, lrd_pool *pool, uint64_t tick) {
+  uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
+  while (id != LRD_NIL && due_at(wheel, time_of(pool, id)) > tick) {
+    id = time_of(pool, id)->later;
   }
-  for (int left = LRD_WHEEL_LOOKS; left && wheel->look.next != LRD_NIL; left--) {
-    const lrd_time *time = time_of(pool, wheel->look.next);
-    if (due_at(wheel, time) <= tick) {
-      *due = wheel->look.next;
-      return LRD_WHEEL_DUE;
-    }
-    wheel->look.next = time->later;
-  }
-  bool ends = wheel->look.next == LRD_NIL && wheel->look.tick == tick;
-  return ends ? LRD_WHEEL_NONE : LRD_WHEEL_LOOKED;
+  return id;
 }
 
 lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact,
@@ -136,7 +121,10 @@ lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick,
     move(wheel, pool, *due);
     return LRD_WHEEL_MOVED;
   }
-  if (wheel->turn == now) return exact ? look(wheel, pool, tick, due) : LRD_WHEEL_NONE;
+  if (wheel->turn == now) {
+    *due = exact ? find_due(wheel, pool, tick) : LRD_NIL;
+    return *due == LRD_NIL ? LRD_WHEEL_NONE : LRD_WHEEL_DUE;
+  }
   uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
   if (due_at(wheel, time_of(pool, id)) > tick) {
     // A hit has moved the deadline.

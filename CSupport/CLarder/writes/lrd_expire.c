@@ -31,7 +31,7 @@ static void prefetch_locked(lrd_shard *shard, const lrd_entry *entry) LRD_REQUIR
 bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spared, bool exact,
                            lrd_chain *removed) {
   lrd_timer *timer = shard->timer;
-  bool any = false, looks = false;
+  bool any = false;
   if (!exact && timer->now < timer->first) return false;
   for (uint32_t steps = most * steps_per_expiration; steps && most; steps--) {
     uint32_t id;
@@ -40,8 +40,6 @@ bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spa
       timer->first = lrd_wheel_next(&timer->wheel);
       return any;
     }
-    looks = result == LRD_WHEEL_LOOKED;
-    if (looks) continue;
     any = true;
     if (result == LRD_WHEEL_MOVED) continue;
     lrd_entry *entry = lrd_pool_entry(shard->pool, id);
@@ -50,7 +48,7 @@ bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spa
     lrd_expire_locked(shard, entry, removed);
     most--;
   }
-  return any || looks;
+  return any;
 }
 
 bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *spared, lrd_chain *removed) {

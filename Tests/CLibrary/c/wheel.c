@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { ENTRIES = 192, TURN = 1 << LRD_TURN_SHIFT };
+enum { ENTRIES = 192 };
 
 static const uint64_t year = (uint64_t)366 * 86400 * 1000000000u;
 
@@ -100,7 +100,6 @@ static void pass(bench *bench, modelled *slot) {
   slot->since = bench->timer->wheel.turn;
   LRD_STORE(&lrd_entry_time(entry)->word, slot->deadline << LRD_WORD_SHIFT);
   lrd_wheel_add(&bench->timer->wheel, &bench->pool, entry, slot->id, slot->deadline);
-  lrd_wheel_look_again(&bench->timer->wheel);
 }
 
 static modelled *slot_of(bench *bench, uint32_t id) {
@@ -122,12 +121,11 @@ static void take_due(bench *bench, bool exact) {
     uint64_t due = ((deadline >> LRD_TURN_SHIFT) + 1) << LRD_TURN_SHIFT;
     CHECK(next <= due || due <= wheel->turn << LRD_TURN_SHIFT);
   }
-  uint64_t looks = bench->live / LRD_WHEEL_LOOKS + 2;
-  uint64_t steps = 0, most = (bench->live + 1) * (2 * LRD_WHEEL_LEVELS + 2) + looks;
+  uint64_t steps = 0, most = (bench->live + 1) * (2 * LRD_WHEEL_LEVELS + 2);
   uint32_t id;
   for (lrd_wheel_result result; (result = lrd_wheel_step(wheel, &bench->pool, now, exact, &id));) {
     CHECK(++steps <= most);
-    if (result == LRD_WHEEL_MOVED || result == LRD_WHEEL_LOOKED) continue;
+    if (result == LRD_WHEEL_MOVED) continue;
     modelled *slot = slot_of(bench, id);
     CHECK(slot->deadline && slot->deadline <= now);
     drop(bench, slot);
@@ -213,50 +211,6 @@ static void check_ends(bench *bench) {
   close_timer(bench);
 }
 
-/* All entries are in one turn, and the last one in its list is due first. Each step looks at a few,
- * and what is due is found once, whatever is removed or linked between two steps. */
-static void check_looks(bench *bench) {
-  open_timer(bench);
-  lrd_wheel *wheel = &bench->timer->wheel;
-  uint64_t turn = (tick(bench) >> LRD_TURN_SHIFT) + 2;
-  for (int i = 0; i < ENTRIES; i++) {
-    uint64_t deadline = turn * TURN + (i ? TURN / 2 : 1);
-    add(bench, &bench->entries[i], (deadline - tick(bench)) << LRD_TICK_SHIFT);
-  }
-  lrd_manual_clock_advance(bench->clock, (turn * TURN + 2 - tick(bench)) << LRD_TICK_SHIFT);
-  uint64_t now = tick(bench);
-  uint32_t id;
-  int looks = 0, removed = 0;
-  lrd_wheel_result result;
-  while ((result = lrd_wheel_step(wheel, &bench->pool, now, true, &id)) != LRD_WHEEL_DUE) {
-    if (result == LRD_WHEEL_MOVED) continue;
-    CHECK(result == LRD_WHEEL_LOOKED && ++looks <= ENTRIES / LRD_WHEEL_LOOKS + 1);
-    /* The next one to be looked at goes; and one comes, whose deadline has not come. */
-    if (looks % 3 == 0) {
-      drop(bench, slot_of(bench, wheel->look.next));
-      removed++;
-    }
-    if (looks % 5 == 0) {
-      for (int i = 1; i < ENTRIES; i++) {
-        if (bench->entries[i].deadline) continue;
-        add(bench, &bench->entries[i], (uint64_t)TURN / 4 << LRD_TICK_SHIFT);
-        break;
-      }
-    }
-  }
-  CHECK(looks > 10 && removed > 3 && id == bench->entries[0].id);
-  drop(bench, &bench->entries[0]);
-  while ((result = lrd_wheel_step(wheel, &bench->pool, now, true, &id))) {
-    CHECK(result == LRD_WHEEL_LOOKED && ++looks <= ENTRIES);
-  }
-  CHECK(lrd_wheel_step(wheel, &bench->pool, now, true, &id) == LRD_WHEEL_NONE);
-  /* A tick later, in the same turn, it looks again. */
-  lrd_manual_clock_advance(bench->clock, (uint64_t)TURN / 2 << LRD_TICK_SHIFT);
-  take_due(bench, true);
-  CHECK(bench->live < ENTRIES / 2);
-  close_timer(bench);
-}
-
 int main(int count, char **arguments) {
   CHECK(count == 2);
   uint64_t steps = strtoull(arguments[1], NULL, 10);
@@ -269,7 +223,6 @@ int main(int count, char **arguments) {
   }
   check_visits(&bench);
   check_ends(&bench);
-  check_looks(&bench);
   open_timer(&bench);
   for (uint64_t i = 0; i < steps; i++) {
     if (lrd_now(bench.clock) > 130 * year) {
