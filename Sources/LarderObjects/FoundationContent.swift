@@ -10,12 +10,13 @@ enum FoundationContent {
   /// Whether the object has content that is hashed here.
   static func isIn(_ object: AnyObject) -> Bool {
     object is NSData || object is NSDate || object is NSArray || object is NSDictionary
-      || object is NSSet || object is NSURL
+      || object is NSSet || object is NSURL || object is NSNull || object is NSOrderedSet
+      || object is NSAttributedString
   }
 
   /// The number to ask for its hash in place of one. Off Apple's systems that of an
-  /// `NSDecimalNumber` calls itself without end, and `isEqual(_:)` compares it with other numbers by
-  /// its double.
+  /// `NSDecimalNumber` calls itself without end, and `isEqual(_:)` compares it with other numbers
+  /// by its double.
   static func plain(_ number: NSNumber) -> NSNumber {
     #if canImport(ObjectiveC)
       return number
@@ -40,8 +41,11 @@ enum FoundationContent {
     case let text as NSString:
       // Equal texts may be written differently, which the hash of `String` knows.
       hasher.combine(text as String)
+    case let text as NSAttributedString:
+      hasher.combine(text.string)
     case let url as NSURL:
-      hasher.combine(url.absoluteString)
+      hasher.combine(url.relativeString)
+      if let base = url.baseURL { hasher.combine(base.absoluteString) }
     case is NSNull:
       hasher.combine(0)
     case let number as NSNumber:
@@ -56,6 +60,9 @@ enum FoundationContent {
       }
     case let table as NSDictionary:
       combine(sum(table.allKeys, depth) { table.object(forKey: $0) }, into: &hasher)
+    case let set as NSOrderedSet:
+      // Off Apple's systems isEqual(_:) passes over some elements.
+      hasher.combine(set.count)
     case let set as NSSet:
       combine(sum(set.allObjects, depth) { _ in nil }, into: &hasher)
     case let other as NSObject:

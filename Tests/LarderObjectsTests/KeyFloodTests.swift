@@ -68,7 +68,13 @@ struct KeyFloodTests {
         NSDictionary(dictionary: ["a" as NSString: composed]),
         NSDictionary(dictionary: ["a" as NSString: decomposed])
       ),
-      (NSArray(array: [NSNull()]), NSArray(array: [NSNull()])),
+      (NSArray(array: [NSNull()]), NSArray(array: [NSNull()])), (NSNull(), NSNull()),
+      (NSAttributedString(string: "a"), NSMutableAttributedString(string: "a")),
+      (NSOrderedSet(array: [1, 2]), NSMutableOrderedSet(array: [1, 2])),
+      (
+        NSURL(string: "b?c", relativeTo: URL(string: "http://a/"))!,
+        NSURL(string: "b?c", relativeTo: URL(string: "http://a/"))!
+      ),
       (NSArray(array: [large]), NSArray(array: [NSDecimalNumber(decimal: large.decimalValue)])),
       (NSArray(array: [large]), NSArray(array: [NSNumber(value: large.doubleValue)])),
       (large, NSNumber(value: large.doubleValue)),

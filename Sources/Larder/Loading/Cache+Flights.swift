@@ -72,8 +72,8 @@ extension Cache {
     return value
   }
 
-  /// Begins a flight that is in the table, and ends it if another has stored a value meanwhile. Then
-  /// returns true. The reference found may be the last one by then; see `land(_:_:since:with:)`.
+  /// Begins a flight that is in the table, and ends it if another has stored a value meanwhile: then
+  /// returns true. The reference found may be the last one by then. See `land(_:_:since:with:)`.
   func beginsAtItsEnd(_ flight: Flight<Key, Value>) -> Bool {
     var value = begin(flight)
     guard value != nil else { return false }
