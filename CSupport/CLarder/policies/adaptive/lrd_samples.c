@@ -31,7 +31,7 @@ static lrd_sample_bucket *bucket_at(const lrd_samples *samples, uint32_t index) 
 }
 
 void lrd_samples_add(lrd_samples *samples, uint32_t id) {
-  if (samples->held == samples->count * LRD_SAMPLES_BUCKET) return;
+  if (samples->held == lrd_samples_most(samples)) return;
   samples->held++;
   for (uint32_t i = home_of(samples, id);; i = lrd_samples_after(samples, i)) {
     lrd_sample_bucket *bucket = bucket_at(samples, i);

@@ -86,7 +86,12 @@ void lrd_samples_open(lrd_samples *samples, lrd_sample_bucket *_Nullable buckets
 /// Forgets all samples, in O(1).
 void lrd_samples_clear(lrd_samples *samples);
 
-/// Adds a slot that is not there. Where all buckets are full it goes unheard.
+/// The most ids that there may be: so many that a search seldom passes more than a few buckets.
+static inline uint32_t lrd_samples_most(const lrd_samples *samples) {
+  return samples->count * (LRD_SAMPLES_BUCKET - 1);
+}
+
+/// Adds a slot that is not there. Where there are lrd_samples_most() it goes unheard.
 void lrd_samples_add(lrd_samples *samples, uint32_t id);
 
 lrd_sample lrd_samples_find(const lrd_samples *samples, uint32_t id);

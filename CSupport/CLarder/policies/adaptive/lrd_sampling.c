@@ -141,12 +141,15 @@ uint32_t lrd_sampling_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd
 
 void lrd_sampling_check(const lrd_order *order, lrd_pool *pool) {
   const lrd_adaptive *state = order->state;
+  uint32_t held = 0;
   for (uint32_t i = 0; i < state->samples.count; i++) {
     const lrd_sample_bucket *bucket = &state->samples.buckets[i];
     for (int j = 0; bucket->turn == state->samples.turn && j < LRD_SAMPLES_BUCKET; j++) {
       if (!bucket->id[j]) continue;
       const lrd_entry *entry = lrd_pool_entry(pool, bucket->id[j] - 1);
       LRD_CHECK(entry->state == LRD_ENTRY_LINKED);
+      held++;
     }
   }
+  LRD_CHECK(held == state->samples.held);
 }
