@@ -139,8 +139,9 @@ struct PressureForkTests {
               MemoryPressure.report(.normal)
               waitUntil("the limit is back in the child") { cache.effectiveCountLimit == 100 }
             }
-            // This one, the watcher and the background thread.
-            precondition(Self.threads() == 3, "\(Self.threads()) threads")
+            waitUntil("this thread, the watcher and the background thread are left") {
+              Self.threads() == 3
+            }
           }
           ended.store(true, ordering: .releasing)
         }

@@ -9,6 +9,7 @@
 #if defined(__APPLE__)
 #include <dispatch/dispatch.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -95,7 +96,13 @@ void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, ui
   (void)events;
 #if defined(__APPLE__)
   char rung[64];
-  if (read(source->fd, rung, sizeof rung) < 0) rung[0] = 0;
+  if (events & POLLNVAL) {
+    // The program has closed it. The number may be another file's by now.
+    source->fd = -1;
+    source->error = EBADF;
+  } else if (read(source->fd, rung, sizeof rung) < 0) {
+    rung[0] = 0;
+  }
 #endif
   (void)source;
   sources->read_at = now;

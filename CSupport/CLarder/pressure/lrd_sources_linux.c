@@ -190,8 +190,8 @@ void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, ui
   // Usage may fall without an event.
   sources->read_at = now;
   if (events & POLLNVAL) {
-    // The program has closed it. The number may be another file's by now.
-    source->fd = -1;
+    // The program has closed it. These numbers may be other files' by now.
+    source->fd = source->other = -1;
     lose(source, EBADF);
     return;
   }

@@ -110,11 +110,14 @@ static int listen_locked(const sleepers *sleepers, uint64_t now) LRD_REQUIRES(gu
   return due ? lrd_sources_level(&sources, now) : -1;
 }
 
-/// Forgets a bell that the program has closed, with all descriptors it does not know. The number
-/// may be another file's by now.
-static void forget_bell(int closed) {
+/// Gets another bell for one that the program has closed, with all descriptors it does not know.
+/// The number may be another file's by now.
+static void replace_bell(int closed) {
   lrd_side_lock_acquire(&guard);
-  if (bell == closed) bell = bell_rope = -1;
+  if (bell == closed) {
+    bell = bell_rope = -1;
+    open_bell();
+  }
   lrd_side_lock_release(&guard);
 }
 
@@ -138,7 +141,7 @@ static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due) {
     return;
   }
   if (sleepers->poll[0].revents & POLLNVAL) {
-    forget_bell(sleepers->poll[0].fd);
+    replace_bell(sleepers->poll[0].fd);
     return;
   }
   char rung[64];

@@ -12,13 +12,17 @@
  *   wanted          false: the thread is to close the sources
  *   told_before     start() or stop() were called: caches open nothing by themselves
  *   running         the thread was started
+ *   reborn          in the child of a fork() by the thread: until it has listed its descriptors anew
  *   bell            the descriptor for wake-ups, -1 for none
  * and an atomic one
  *   wakeups         counts them. Release, pairs with the acquire before the thread looks at what is
  *                   due; it does not sleep on the word if that has changed
  *
- * THE CHILD of fork() closes its copies of the descriptors, and has no thread. The next wake-up
- * starts the thread; start() opens the sources, or the next cache that heeds, unless the parent had
+ * DESCRIPTORS THAT THE PROGRAM HAS CLOSED are forgotten once the thread's poll() meets them. Until
+ * then a wake-up may be written to a file that has got the number of the bell.
+ *
+ * THE CHILD of fork() closes its copies of the descriptors, and has no thread, unless the thread
+ * itself has forked. The next wake-up starts the thread; start() opens the sources, or the next cache that heeds, unless the parent had
  * called start() or stop(). */
 #pragma once
 
