@@ -94,7 +94,8 @@ lrd_relief lrd_answer_plan(lrd_answer *answer, int cause, lrd_action action, lrd
 /// Lowers the cap to the goal, but not below `least`, which a relief has left.
 void lrd_answer_cap(lrd_answer *answer, int cause, lrd_amount least);
 
-/// Raises a cap on the cost to `cost`, which entries that may not go have.
+/// Raises a cap on the cost to `cost`, which entries that may not go have. It stays there until a
+/// later answer lowers it, or until it is gone.
 void lrd_answer_spare(lrd_answer *answer, int cause, uint64_t cost);
 
 /// Sets the goal to none: from now on steps raise the cap until it is gone.

@@ -23,7 +23,7 @@ static bool is_open, wanted, told_before, running;
 static int bell = -1, bell_rope = -1; // the ends of a pipe; one descriptor on Linux
 static _Atomic(uint32_t) wakeups;
 static _Thread_local bool watches; // this is the thread
-static bool reborn;                // in a child, until it has listed anew what to sleep on
+static bool reborn;                // see lrd_watch.h; no other thread touches it
 
 /// After it the thread tries again to sleep in poll(), which has failed.
 static const uint64_t pause_without_poll = 1000000000; // 1 s

@@ -12,8 +12,9 @@
  *   wanted          false: the thread is to close the sources
  *   told_before     start() or stop() were called: caches open nothing by themselves
  *   running         the thread was started
- *   reborn          in the child of a fork() by the thread: until it has listed its descriptors anew
  *   bell            the descriptor for wake-ups, -1 for none
+ * one that the thread alone reads, and writes in the child of a fork() of its own
+ *   reborn          true until it has listed its descriptors anew
  * and an atomic one
  *   wakeups         counts them. Release, pairs with the acquire before the thread looks at what is
  *                   due; it does not sleep on the word if that has changed
