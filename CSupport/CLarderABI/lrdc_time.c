@@ -76,13 +76,13 @@ larder_status larder_remove_expired(larder_cache *cache, uint64_t *removed) {
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
   lrd_lane *lane = lrdc_lane(cache);
-  uint64_t count = 0;
+  lrd_expiry expiry = lrd_expiry_begin(cache->core);
   for (bool done = false; !done;) {
     lrd_garbage garbage = {0};
-    done = lrd_expire_some(cache->core, lane, &garbage, &count);
+    done = lrd_expire_some(cache->core, lane, &garbage, &expiry);
     lrdc_finish(cache, lane, &garbage);
   }
-  if (removed) *removed = count;
+  if (removed) *removed = expiry.removed;
   return LARDER_OK;
 }
 

@@ -156,16 +156,14 @@ extension Cache {
   func expire(until isEnough: () -> Bool) -> Int {
     guard lrd_cache_is_timed(core) else { return 0 }
     let lane = lrd_lane_attach(core)
-    var removals = 0
+    var expiry = lrd_expiry_begin(core)
     var isDone = false
     while !isDone && !isEnough() {
       var garbage = lrd_garbage()
-      var removed: UInt64 = 0
-      isDone = lrd_expire_some(core, lane, &garbage, &removed)
-      removals += Int(removed)
+      isDone = lrd_expire_some(core, lane, &garbage, &expiry)
       finish(&garbage, lane)
     }
-    return removals
+    return Int(expiry.removed)
   }
 
   /// Sees to it that nobody is given an expired value of a key any more: neither as a stale one,

@@ -76,4 +76,33 @@ struct ExpirationThreadTests {
     #expect(tracker.faults.isEmpty)
     #expect(departures.load(ordering: .relaxed) == tracker.created)
   }
+
+  /// The wheel has a slot for about a millisecond: here all entries share one or two.
+  @Test("removeExpired() takes all that had expired, though the clock goes on", arguments: [1, 4])
+  func busyTurn(shards: Int) {
+    let clock = ManualClock()
+    let cache = Cache<Int, Int>(
+      shards: shards, expiration: .afterWrite(.seconds(10)), options: .init(clock: .manual(clock)))
+    let ticks = 200
+    let perTick = 40
+    for key in 0..<ticks * perTick {
+      let tick = key % ticks + 1
+      cache.insert(key, forKey: key, expiresAfter: .nanoseconds(tick * 4_096))
+    }
+    let passed = Atomic<Int>(0)
+    onThreads(3) { thread in
+      while passed.load(ordering: .sequentiallyConsistent) < ticks {
+        if thread == 0 {
+          clock.advance(by: .nanoseconds(4_096))
+          passed.add(1, ordering: .sequentiallyConsistent)
+        }
+        let now = passed.load(ordering: .sequentiallyConsistent)
+        cache.removeExpired()
+        precondition(cache.count <= (ticks - now) * perTick, "some were left")
+      }
+    }
+    #expect(cache.isEmpty)
+    #expect(cache.statistics.expirations == UInt64(ticks * perTick))
+    cache.checkInvariants()
+  }
 }

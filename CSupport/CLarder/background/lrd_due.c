@@ -21,7 +21,7 @@ static lrd_progress expire(lrd_cache *cache, lrd_shard *shard, uint64_t *next) {
     if (atomic_load_explicit(&cache->closed, memory_order_acquire)) return LRD_DONE;
     if (!lrd_lock_try_or_mark(&shard->lock)) return LRD_LATER;
     lrd_timer_look(shard->timer);
-    bool more = lrd_expire_any_locked(shard, expirations_per_slice, NULL, false, &expired);
+    bool more = lrd_expire_any_locked(shard, expirations_per_slice, NULL, &expired);
     lrd_garbage_give_up_locked(cache, shard, &garbage, &expired);
     uint64_t first = lrd_wheel_next(&shard->timer->wheel);
     shard->timer->wake = shard->timer->first = first;

@@ -17,10 +17,10 @@ void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed)
     LRD_REQUIRES(shard->lock);
 
 /// Removes up to `most` entries that the wheel of a shard with a timer says are due at its last
-/// look, in a bounded number of steps. Ends when it meets `spared`. `exact`: as lrd_wheel_step()
-/// says. True when it has removed or moved any and not met `spared`: there may be more.
+/// look, in a bounded number of steps. Ends when it meets `spared`. True when it has removed or
+/// moved any and not met `spared`: there may be more.
 bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *_Nullable spared,
-                           bool exact, lrd_chain *removed) LRD_REQUIRES(shard->lock);
+                           lrd_chain *removed) LRD_REQUIRES(shard->lock);
 
 /// Removes one entry of a shard with a timer, to make room. False if it has found none.
 bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *_Nullable spared, lrd_chain *removed)
@@ -34,10 +34,19 @@ bool lrd_expire_may_find(const lrd_cache *cache, uint64_t tick);
 /// shard has any. No lock is held.
 bool lrd_expire_seek(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 
-/// Removes entries that have expired, up to some in each shard, and adds their number to
-/// `*removed`. True when none is left. False: the caller ends `garbage` and calls again with a new
-/// one.
+/// What a call that removes all that has expired has done.
+typedef struct lrd_expiry {
+  uint64_t tick;    // when it began; what expires later may stay
+  uint64_t removed; // entries
+} lrd_expiry;
+
+static inline lrd_expiry lrd_expiry_begin(const lrd_cache *cache) {
+  return (lrd_expiry){.tick = lrd_tick_at(lrd_now(cache->clock))};
+}
+
+/// Removes entries that have expired, up to some in each shard. True when none is left. False: the
+/// caller ends `garbage` and calls again with a new one.
 bool lrd_expire_some(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage,
-                     uint64_t *removed);
+                     lrd_expiry *expiry);
 
 #pragma clang assume_nonnull end

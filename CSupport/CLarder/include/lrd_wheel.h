@@ -16,6 +16,12 @@
  * Each call does a bounded number of steps. A step takes an entry out, or moves it down. A slot
  * that the wheel has reached is emptied entry by entry, before anything else.
  *
+ * A LOOK goes through the slot of a turn that is not over yet, for what is due already. A step does
+ * LRD_WHEEL_LOOKS entries of it, and the next step goes on from there. All steps of one call of the
+ * program have the same tick. A look for that tick or a later one then serves it, and one for an
+ * earlier tick begins anew: so each call comes to an end, whatever others do. An entry linked
+ * behind a look that was due for it begins it anew as well.
+ *
  * Entries are linked by slot ids, `earlier` and `later` of lrd_time. The first of a slot has the
  * slot's number there, LRD_WHEEL_HEAD and up: no id is as high. A hit may move a deadline without
  * telling the wheel. The entry is then found too early, and linked again where it belongs. An entry
@@ -34,7 +40,7 @@
 
 #pragma clang assume_nonnull begin
 
-enum { LRD_WHEEL_LEVELS = 8, LRD_WHEEL_SLOTS = 64 };
+enum { LRD_WHEEL_LEVELS = 8, LRD_WHEEL_SLOTS = 64, LRD_WHEEL_LOOKS = 8 };
 #define LRD_WHEEL_HEAD (UINT32_MAX - 1023)
 /// A turn in ticks.
 #define LRD_TURN_SHIFT 8
@@ -48,6 +54,10 @@ typedef struct lrd_wheel {
     uint64_t turn, seen_from;
     uint32_t slot;
   } recent; // the slot that a turn belongs to, seen from another one
+  struct {
+    uint64_t before; // it finds what is due before this tick; 0: there was none
+    uint32_t next;   // the entry that it has come to; LRD_NIL: it has ended
+  } look;
 } lrd_wheel;
 
 /// Empties the wheel, and sets it to a tick. `grace` stays as it is.
@@ -60,7 +70,8 @@ void lrd_wheel_find_slot(lrd_wheel *wheel, uint64_t turn);
 /// the tick at which it is.
 LRD_INLINE uint64_t lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id,
                                   uint64_t deadline) {
-  uint64_t turn = (deadline + wheel->grace) >> LRD_TURN_SHIFT;
+  uint64_t due = deadline + wheel->grace, turn = due >> LRD_TURN_SHIFT;
+  if (LRD_UNLIKELY(due < wheel->look.before)) wheel->look.before = 0;
   // What is stored in the same millisecond mostly belongs to one slot.
   if (LRD_UNLIKELY(turn != wheel->recent.turn || wheel->turn != wheel->recent.seen_from)) {
     lrd_wheel_find_slot(wheel, turn);
@@ -86,14 +97,14 @@ uint32_t lrd_wheel_id(lrd_wheel *wheel, lrd_pool *pool, const lrd_entry *entry);
 
 /// What a step of the wheel has come to.
 typedef enum lrd_wheel_result {
-  LRD_WHEEL_NONE,  // nothing is due
-  LRD_WHEEL_MOVED, // an entry has moved: go on
-  LRD_WHEEL_DUE,   // an entry is due; it is still linked
+  LRD_WHEEL_NONE,   // nothing is due
+  LRD_WHEEL_LOOKED, // nothing is due of the few that were looked at: go on
+  LRD_WHEEL_MOVED,  // an entry has moved: go on
+  LRD_WHEEL_DUE,    // an entry is due; it is still linked
 } lrd_wheel_result;
 
 /// Takes one step towards `tick`. An entry is due once the turn of its deadline is over; if
-/// `exact`, as soon as its deadline has come, which may take as many looks as the turn has entries.
-/// `*due` is its slot id.
+/// `exact`, as soon as its deadline has come. `*due` is its slot id.
 lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact,
                                 uint32_t *due);
 

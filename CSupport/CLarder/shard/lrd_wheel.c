@@ -26,6 +26,8 @@ void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick) {
   memset(wheel->occupied, 0, sizeof wheel->occupied);
   memset(wheel->first, 0xff, sizeof wheel->first);
   wheel->turn = tick >> LRD_TURN_SHIFT;
+  wheel->look.before = 0;
+  wheel->look.next = LRD_NIL;
   lrd_wheel_find_slot(wheel, wheel->turn);
 }
 
@@ -55,6 +57,7 @@ uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry) {
   if (earlier == LRD_NIL) return LRD_NIL;
   uint32_t *link = link_of(wheel, pool, time), id = *link;
   *link = later;
+  if (LRD_UNLIKELY(id == wheel->look.next)) wheel->look.next = later;
   if (later != LRD_NIL) time_of(pool, later)->earlier = earlier;
   if (earlier >= LRD_WHEEL_HEAD && later == LRD_NIL) {
     uint32_t number = earlier - LRD_WHEEL_HEAD;
@@ -92,13 +95,19 @@ static uint64_t next_turn(const lrd_wheel *wheel) {
   return UINT64_MAX;
 }
 
-/// The first entry of the current slot whose deadline has come; LRD_NIL if there is none.
-static uint32_t find_due(const lrd_wheel *wheel, lrd_pool *pool, uint64_t tick) {
-  uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
-  while (id != LRD_NIL && due_at(wheel, time_of(pool, id)) > tick) {
-    id = time_of(pool, id)->later;
+/// Looks at a few entries of the current slot, whose turn is that of `tick`.
+static lrd_wheel_result look(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, uint32_t *due) {
+  if (wheel->look.before <= tick) {
+    wheel->look.before = tick + 1;
+    wheel->look.next = wheel->first[slot_at(wheel->turn, 0)];
   }
-  return id;
+  for (int i = 0; i < LRD_WHEEL_LOOKS && wheel->look.next != LRD_NIL; i++) {
+    const lrd_time *time = time_of(pool, wheel->look.next);
+    *due = wheel->look.next;
+    if (due_at(wheel, time) < wheel->look.before) return LRD_WHEEL_DUE;
+    wheel->look.next = time->later;
+  }
+  return wheel->look.next == LRD_NIL ? LRD_WHEEL_NONE : LRD_WHEEL_LOOKED;
 }
 
 lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact,
@@ -121,10 +130,7 @@ lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick,
     move(wheel, pool, *due);
     return LRD_WHEEL_MOVED;
   }
-  if (wheel->turn == now) {
-    *due = exact ? find_due(wheel, pool, tick) : LRD_NIL;
-    return *due == LRD_NIL ? LRD_WHEEL_NONE : LRD_WHEEL_DUE;
-  }
+  if (wheel->turn == now) return exact ? look(wheel, pool, tick, due) : LRD_WHEEL_NONE;
   uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
   if (due_at(wheel, time_of(pool, id)) > tick) {
     // A hit has moved the deadline.

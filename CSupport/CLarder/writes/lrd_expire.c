@@ -28,20 +28,21 @@ static void prefetch_locked(lrd_shard *shard, const lrd_entry *entry) LRD_REQUIR
   if (after != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, after));
 }
 
-bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spared, bool exact,
-                           lrd_chain *removed) {
+/// lrd_expire_any_locked(), at a tick. `exact`: as lrd_wheel_step() says. True also when it has not
+/// seen all that may be due.
+static bool expire_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spared, uint64_t tick,
+                          bool exact, lrd_chain *removed) LRD_REQUIRES(shard->lock) {
   lrd_timer *timer = shard->timer;
   bool any = false;
-  if (!exact && timer->now < timer->first) return false;
   for (uint32_t steps = most * steps_per_expiration; steps && most; steps--) {
     uint32_t id;
-    lrd_wheel_result result = lrd_wheel_step(&timer->wheel, shard->pool, timer->now, exact, &id);
+    lrd_wheel_result result = lrd_wheel_step(&timer->wheel, shard->pool, tick, exact, &id);
     if (result == LRD_WHEEL_NONE) {
       timer->first = lrd_wheel_next(&timer->wheel);
       return any;
     }
     any = true;
-    if (result == LRD_WHEEL_MOVED) continue;
+    if (result != LRD_WHEEL_DUE) continue;
     lrd_entry *entry = lrd_pool_entry(shard->pool, id);
     if (entry == spared) return false;
     if (most > 1 && lrd_shard_is_far_locked(shard)) prefetch_locked(shard, entry);
@@ -51,13 +52,22 @@ bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spa
   return any;
 }
 
+bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spared,
+                           lrd_chain *removed) {
+  lrd_timer *timer = shard->timer;
+  if (timer->now < timer->first) return false;
+  return expire_locked(shard, most, spared, timer->now, false, removed);
+}
+
 bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *spared, lrd_chain *removed) {
   uint32_t before = removed->count;
   // A bounded number of tries, although the wheel may have a lot to move. On a clock that stands
   // still nothing else would look for what expires at this very moment.
   bool exact = shard->timer->clock;
+  uint64_t now = shard->timer->now;
+  if (!exact && now < shard->timer->first) return false;
   for (int i = 0; i < tries_for_one; i++) {
-    if (!lrd_expire_any_locked(shard, 1, spared, exact, removed)) return false;
+    if (!expire_locked(shard, 1, spared, now, exact, removed)) return false;
     if (removed->count != before) return true;
   }
   return false;
@@ -67,9 +77,10 @@ bool lrd_expire_may_find(const lrd_cache *cache, uint64_t tick) {
   return tick >= LRD_LOAD(&cache->barren);
 }
 
-/// Removes up to `most` entries from a shard. True when there may be more.
-static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t most, bool exact,
-                   lrd_garbage *garbage, uint64_t *removed) {
+/// Removes up to `most` entries from a shard, with `exact` those that have expired at `tick`. True
+/// when there may be more.
+static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t most, uint64_t tick,
+                   bool exact, lrd_garbage *garbage, uint64_t *removed) {
   lrd_chain expired = {0};
   lrd_shard_enter(cache, lane, shard);
   // The cache is being given its first lifetime, and this shard has not been told of it, or could
@@ -79,7 +90,8 @@ static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t 
     return false;
   }
   lrd_timer_look(shard->timer);
-  bool more = lrd_expire_any_locked(shard, most, NULL, exact, &expired);
+  bool more = exact ? expire_locked(shard, most, NULL, tick, true, &expired)
+                    : lrd_expire_any_locked(shard, most, NULL, &expired);
   *removed += expired.count;
   lrd_garbage_give_up_locked(cache, shard, garbage, &expired);
   garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
@@ -94,7 +106,7 @@ bool lrd_expire_seek(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
   uint32_t hand = LRD_LOAD(&cache->steal_hand);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     lrd_shard *shard = &cache->shards[(hand + i) & cache->shard_mask];
-    more |= expire(cache, lane, shard, expirations_per_seek, exact, garbage, &removed);
+    more |= expire(cache, lane, shard, expirations_per_seek, tick, exact, garbage, &removed);
     if (!removed) continue;
     LRD_STORE(&cache->steal_hand, hand + i);
     return true;
@@ -104,11 +116,13 @@ bool lrd_expire_seek(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
   return more;
 }
 
-bool lrd_expire_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint64_t *removed) {
+bool lrd_expire_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, lrd_expiry *expiry) {
   if (!lrd_cache_is_timed(cache)) return true;
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
-    bool more = expire(cache, lane, shard, expirations_per_lock, true, garbage, removed);
-    if (more) return false;
+    if (expire(cache, lane, shard, expirations_per_lock, expiry->tick, true, garbage,
+               &expiry->removed)) {
+      return false;
+    }
   }
   return true;
 }

@@ -92,7 +92,7 @@ static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_sha
     *old = NULL;
     insertion->expired = !insertion->replaced;
   }
-  lrd_expire_any_locked(shard, expirations_per_insertion, *old, false, &expired);
+  lrd_expire_any_locked(shard, expirations_per_insertion, *old, &expired);
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &expired);
   return true;
 }

@@ -68,7 +68,7 @@ static void expire_locked(lrd_cache *cache, lrd_shard *shard, yield *yield)
     LRD_REQUIRES(shard->lock) {
   if (!shard->timer) return;
   lrd_timer_look(shard->timer);
-  lrd_expire_any_locked(shard, LRD_EVICTIONS_PER_LOCK, NULL, false, &yield->expired);
+  lrd_expire_any_locked(shard, LRD_EVICTIONS_PER_LOCK, NULL, &yield->expired);
   lrd_budget_release_chain(&cache->budget, &cache->pool, &yield->expired);
 }
 

@@ -3,7 +3,7 @@
  *
  * Entries are added, renewed, removed and hit at random. The clock moves on by a nanosecond up to
  * ten years. After each move the test takes out all that is due: nothing too early, nothing too
- * late.
+ * late. Looks through one turn are interrupted by all of that, and by others' looks.
  *
  *     wheel STEPS
  *
@@ -125,7 +125,7 @@ static void take_due(bench *bench, bool exact) {
   uint32_t id;
   for (lrd_wheel_result result; (result = lrd_wheel_step(wheel, &bench->pool, now, exact, &id));) {
     CHECK(++steps <= most);
-    if (result == LRD_WHEEL_MOVED) continue;
+    if (result != LRD_WHEEL_DUE) continue;
     modelled *slot = slot_of(bench, id);
     CHECK(slot->deadline && slot->deadline <= now);
     drop(bench, slot);
@@ -211,6 +211,81 @@ static void check_ends(bench *bench) {
   close_timer(bench);
 }
 
+/* One step of a look for what is due at `now`. False once there is nothing. */
+static bool look(bench *bench, uint64_t now) {
+  uint32_t id;
+  lrd_wheel_result result = lrd_wheel_step(&bench->timer->wheel, &bench->pool, now, true, &id);
+  if (result == LRD_WHEEL_DUE) {
+    modelled *slot = slot_of(bench, id);
+    CHECK(slot->deadline && slot->deadline <= tick(bench));
+    drop(bench, slot);
+  }
+  return result != LRD_WHEEL_NONE;
+}
+
+/* Removes, adds, renews or hits an entry of the turn, or puts its deadline into the past. */
+static void disturb(bench *bench) {
+  modelled *slot = &bench->entries[draw(ENTRIES)];
+  uint64_t lifetime = (1 + draw(200)) << LRD_TICK_SHIFT, kind = draw(8);
+  if (!slot->deadline) {
+    add(bench, slot, lifetime);
+  } else if (kind < 3) {
+    drop(bench, slot);
+  } else if (kind < 6) {
+    slot->deadline = deadline_of(bench, lifetime);
+    lrd_timer_renew(bench->timer, &bench->pool, entry_at(bench, slot->id), lrd_ticks_of(lifetime));
+  } else if (kind == 6) {
+    pass(bench, slot);
+  } else {
+    hit(bench, slot);
+  }
+}
+
+/* Two calls look through one turn by turns, for two ticks, while its entries come and go. Each
+ * finds in the end all that was due at its tick and not hidden by a later deadline since. */
+static void check_looks(bench *bench) {
+  for (int round = 0; round < 2000; round++) {
+    open_timer(bench);
+    uint64_t start = tick(bench);
+    lrd_manual_clock_advance(bench->clock, (256 - start % 256) << LRD_TICK_SHIFT);
+    for (int i = 0; i < ENTRIES; i++) {
+      bench->entries[i].since = 0;
+      add(bench, &bench->entries[i], (1 + draw(200)) << LRD_TICK_SHIFT);
+    }
+    lrd_manual_clock_advance(bench->clock, draw(100) << LRD_TICK_SHIFT);
+    uint64_t first = tick(bench);
+    for (uint64_t i = draw(30); i; i--) look(bench, first);
+    lrd_manual_clock_advance(bench->clock, draw(100) << LRD_TICK_SHIFT);
+    uint64_t second = tick(bench);
+    int disturbances = (int)draw(40), steps = 0;
+    for (bool early = true, late = true; early || late;) {
+      CHECK(++steps < 2000);
+      if (draw(2) && disturbances-- > 0) disturb(bench);
+      if (early && draw(2)) early = look(bench, first);
+      if (late && draw(2)) late = look(bench, second);
+    }
+    /* No disturbance after the end of both: nothing that was due is left. */
+    while (look(bench, second)) CHECK(++steps < 2000);
+    for (int i = 0; i < ENTRIES; i++) {
+      CHECK(!bench->entries[i].deadline || bench->entries[i].deadline > second);
+    }
+    close_timer(bench);
+  }
+}
+
+/* A look through a turn does a few entries in a step. It is not repeated for the same tick. */
+static void check_steps(bench *bench) {
+  open_timer(bench);
+  lrd_manual_clock_advance(bench->clock, (256 - tick(bench) % 256) << LRD_TICK_SHIFT);
+  for (int i = 0; i < ENTRIES; i++) add(bench, &bench->entries[i], (uint64_t)200 << LRD_TICK_SHIFT);
+  lrd_manual_clock_advance(bench->clock, (uint64_t)100 << LRD_TICK_SHIFT);
+  int steps = 1;
+  while (look(bench, tick(bench))) steps++;
+  CHECK(steps == ENTRIES / LRD_WHEEL_LOOKS);
+  CHECK(!look(bench, tick(bench)) && !look(bench, tick(bench) - 1));
+  close_timer(bench);
+}
+
 int main(int count, char **arguments) {
   CHECK(count == 2);
   uint64_t steps = strtoull(arguments[1], NULL, 10);
@@ -223,6 +298,8 @@ int main(int count, char **arguments) {
   }
   check_visits(&bench);
   check_ends(&bench);
+  check_looks(&bench);
+  check_steps(&bench);
   open_timer(&bench);
   for (uint64_t i = 0; i < steps; i++) {
     if (lrd_now(bench.clock) > 130 * year) {
