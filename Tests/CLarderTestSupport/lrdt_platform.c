@@ -34,6 +34,36 @@ bool lrdt_forbid_membarrier(void) {
 }
 #endif
 
+#if defined(__GLIBC__)
+#include <pthread.h>
+
+bool lrdt_shrink_stacks(void) {
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0) return false;
+  bool shrunk = pthread_attr_setstacksize(&attributes, (size_t)128 << 10) == 0 &&
+                pthread_setattr_default_np(&attributes) == 0;
+  pthread_attr_destroy(&attributes);
+  return shrunk;
+}
+
+size_t lrdt_stack_bytes(void) {
+  pthread_attr_t attributes;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  pthread_attr_getstacksize(&attributes, &bytes);
+  pthread_attr_destroy(&attributes);
+  return bytes;
+}
+#else
+bool lrdt_shrink_stacks(void) {
+  return false;
+}
+
+size_t lrdt_stack_bytes(void) {
+  return 0;
+}
+#endif
+
 bool lrdt_has_asymmetric_fence(void) {
   return lrd_platform_asymmetric;
 }

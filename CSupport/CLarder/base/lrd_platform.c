@@ -181,6 +181,20 @@ static void *run_body(void *body) {
   return NULL;
 }
 
+/// pthread_create() with a stack of that size, or one of the system's choice if there is no room
+/// for it.
+static bool create_thread(pthread_t *thread, void (*body)(void)) {
+  static const size_t stack_bytes = (size_t)8 << 20;
+  pthread_attr_t attributes;
+  bool started = false;
+  if (pthread_attr_init(&attributes) == 0) {
+    started = pthread_attr_setstacksize(&attributes, stack_bytes) == 0 &&
+              pthread_create(thread, &attributes, run_body, (void *)body) == 0;
+    pthread_attr_destroy(&attributes);
+  }
+  return started || pthread_create(thread, NULL, run_body, (void *)body) == 0;
+}
+
 bool lrd_thread_spawn(void (*body)(void)) {
   static const int own[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
   sigset_t blocked, before;
@@ -188,7 +202,7 @@ bool lrd_thread_spawn(void (*body)(void)) {
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&blocked, own[i]);
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
   pthread_t thread;
-  bool started = pthread_create(&thread, NULL, run_body, (void *)body) == 0;
+  bool started = create_thread(&thread, body);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (started) pthread_detach(thread);
   return started;

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrdt_platform.h — makes the system behave as others do: without membarrier, or as Darwin. */
+/* lrdt_platform.h — makes the system behave as others do: without membarrier, with small stacks, or
+ * as Darwin. */
 #pragma once
 
 #include "lrd_cache.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /// Makes membarrier(2) fail in this process from now on. Uses a seccomp filter, as containers do.
 /// False where the system has none. Call it before the first use of a cache.
 bool lrdt_forbid_membarrier(void);
+
+/// Gives the threads that are made from now on small stacks by default, as musl does. False where
+/// the default cannot be changed.
+bool lrdt_shrink_stacks(void);
+
+/// The bytes of the calling thread's stack; 0 where that is not to be had.
+size_t lrdt_stack_bytes(void);
 
 /// True when the core found membarrier.
 bool lrdt_has_asymmetric_fence(void);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLarder
+import CLarderTestSupport
+import Synchronization
+import Testing
+
+/// The threads that the core makes for itself. Values are destroyed on one of them.
+@Suite("Threads of the core", .enabled(if: lrdt_stack_bytes() > 0))
+struct SpawnTests {
+  /// What the thread has seen; -1 before.
+  private static let stackBytes = Atomic<Int>(-1)
+
+  // In a process of its own: the default is that of all threads.
+  @Test("They have a large stack, whatever the program gives to others")
+  func stack() async {
+    await #expect(processExitsWith: .success) {
+      precondition(lrdt_shrink_stacks())
+      let started = lrd_thread_spawn {
+        SpawnTests.stackBytes.store(lrdt_stack_bytes(), ordering: .relaxed)
+      }
+      precondition(started)
+      while SpawnTests.stackBytes.load(ordering: .relaxed) < 0 { lrd_yield() }
+      precondition(SpawnTests.stackBytes.load(ordering: .relaxed) >= 8 << 20)
+    }
+  }
+}
