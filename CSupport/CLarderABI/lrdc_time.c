@@ -76,13 +76,13 @@ larder_status larder_remove_expired(larder_cache *cache, uint64_t *removed) {
   larder_status status = lrdc_check(cache);
   if (status != LARDER_OK) return status;
   lrd_lane *lane = lrdc_lane(cache);
-  lrd_expiry expiry = lrd_expiry_begin(cache->core);
+  lrd_clearance clearance = lrd_clearance_begin(cache->core);
   for (bool done = false; !done;) {
     lrd_garbage garbage = {0};
-    done = lrd_expire_some(cache->core, lane, &garbage, &expiry);
+    done = lrd_clearance_go_on(&clearance, cache->core, lane, &garbage);
     lrdc_finish(cache, lane, &garbage);
   }
-  if (removed) *removed = expiry.removed;
+  if (removed) *removed = clearance.removed;
   return LARDER_OK;
 }
 

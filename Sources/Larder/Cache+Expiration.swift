@@ -114,9 +114,10 @@ extension Cache {
   ///
   /// No call finds what expired more than 10 ms ago, so nobody needs this. It frees memory, brings
   /// ``count`` and ``totalCost`` up to date, and tells the observer, all of which would happen by
-  /// itself within a second.
+  /// itself within a second. What expires while it runs may stay.
   ///
-  /// - Complexity: O(1) for each entry removed. Locks one shard at a time, for a few entries each.
+  /// - Complexity: O(1) for each entry removed, and for each that expires within the same
+  ///   millisecond. Locks one shard at a time, for some entries each.
   @discardableResult
   public func removeExpired() -> Int { expire(until: { false }) }
 
@@ -156,14 +157,14 @@ extension Cache {
   func expire(until isEnough: () -> Bool) -> Int {
     guard lrd_cache_is_timed(core) else { return 0 }
     let lane = lrd_lane_attach(core)
-    var expiry = lrd_expiry_begin(core)
+    var clearance = lrd_clearance_begin(core)
     var isDone = false
     while !isDone && !isEnough() {
       var garbage = lrd_garbage()
-      isDone = lrd_expire_some(core, lane, &garbage, &expiry)
+      isDone = lrd_clearance_go_on(&clearance, core, lane, &garbage)
       finish(&garbage, lane)
     }
-    return Int(expiry.removed)
+    return Int(clearance.removed)
   }
 
   /// Sees to it that nobody is given an expired value of a key any more: neither as a stale one,

@@ -34,14 +34,14 @@ struct LateLaneTests {
     #expect(abs(core.left(other) - 100) < 0.000_01)
     lrd_cache_check(core.cache)
     core.pass(seconds: 101)
-    var expiry = lrd_expiry_begin(core.cache)
+    var clearance = lrd_clearance_begin(core.cache)
     var isDone = false
     while !isDone {
       var garbage = lrd_garbage()
-      isDone = lrd_expire_some(core.cache, nil, &garbage, &expiry)
+      isDone = lrd_clearance_go_on(&clearance, core.cache, nil, &garbage)
       lrd_garbage_finish(core.cache, &garbage, 0)
     }
-    #expect(expiry.removed == 2)
+    #expect(clearance.removed == 2)
   }
 
   @Test("A time that is older than it may be is read anew")

@@ -160,6 +160,30 @@ struct ExpirationTests {
     cache.checkInvariants()
   }
 
+  @Test(
+    "What has just expired goes before what lives, among many of that millisecond",
+    arguments: [(1, 3_000), (2, 20_000)])
+  func justExpired(shards: Int, limit: Int) {
+    let left = Protected<[Int: RemovalCause]>([:])
+    let cache = Cache<Int, Int>(
+      countLimit: limit, policy: .fifo, shards: shards,
+      onRemoval: { key, _, _, cause in left.withLock { $0[key] = cause } },
+      expiration: .afterWrite(.seconds(10)), options: .init(clock: .manual(clock)))
+    for key in 0..<limit {
+      let ticks = key == limit / 2 ? 100 : 200
+      cache.insert(key, forKey: key, expiresAfter: .nanoseconds(ticks * 4_096))
+    }
+    clock.advance(by: .nanoseconds(110 * 4_096))
+    cache[limit] = limit
+    let first = left.withLock { $0 }
+    #expect(first == [limit / 2: .expired])
+    // Nothing else has expired.
+    cache[limit + 1] = limit
+    let evicted = left.withLock { $0.filter { $0.value == .limit } }
+    #expect(evicted.count == 1)
+    cache.checkInvariants()
+  }
+
   @Test("An insertion removes two of what has expired, so that it dwindles")
   func dwindling() {
     let cache = Cache<Int, Int>(

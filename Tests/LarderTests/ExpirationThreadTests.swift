@@ -77,10 +77,11 @@ struct ExpirationThreadTests {
     #expect(departures.load(ordering: .relaxed) == tracker.created)
   }
 
-  /// The wheel has a slot for about a millisecond: here all entries share one or two.
+  /// The wheel has a slot for about a millisecond: here all entries of a shard share one or two.
   @Test("removeExpired() takes all that had expired, though the clock goes on", arguments: [1, 4])
   func busyTurn(shards: Int) {
     let clock = ManualClock()
+    clock.advance(by: .nanoseconds(150 * 4_096))
     let cache = Cache<Int, Int>(
       shards: shards, expiration: .afterWrite(.seconds(10)), options: .init(clock: .manual(clock)))
     let ticks = 200

@@ -4,8 +4,12 @@
  * WHERE ROOM IS NEEDED, what has expired goes before what lives, in whatever shard it is. A shard
  * that has nothing to offer therefore looks in the others. That takes a lock of each, so the cache
  * remembers when it was last in vain, in `barren`: until the wheel turns, nothing else expires. A
- * change of the rule makes it forget. An insertion looks at a bounded number of entries: it may
- * find as many in the way whose deadlines have moved, and then it evicts what lives. */
+ * change of the rule makes it forget. An insertion takes a bounded number of steps: it may find as
+ * many entries in the way whose deadlines have moved, and then it evicts what lives.
+ *
+ * ON A CLOCK SET BY HAND what expires within the current turn goes before what lives, too: the clock
+ * may stand still, and the turn never end. An insertion then searches all of the turn, but no part
+ * twice while the clock stands. */
 #pragma once
 
 #include "lrd_timing.h"
@@ -34,19 +38,20 @@ bool lrd_expire_may_find(const lrd_cache *cache, uint64_t tick);
 /// shard has any. No lock is held.
 bool lrd_expire_seek(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 
-/// What a call that removes all that has expired has done.
-typedef struct lrd_expiry {
-  uint64_t tick;    // when it began; what expires later may stay
-  uint64_t removed; // entries
-} lrd_expiry;
+/// A call that removes all that had expired when it began.
+typedef struct lrd_clearance {
+  uint64_t tick;    // when that was
+  uint64_t removed; // entries, so far
+  uint32_t shard;   // nothing is left in those before it
+} lrd_clearance;
 
-static inline lrd_expiry lrd_expiry_begin(const lrd_cache *cache) {
-  return (lrd_expiry){.tick = lrd_tick_at(lrd_now(cache->clock))};
+static inline lrd_clearance lrd_clearance_begin(const lrd_cache *cache) {
+  return (lrd_clearance){.tick = lrd_tick_at(lrd_now(cache->clock))};
 }
 
-/// Removes entries that have expired, up to some in each shard. True when none is left. False: the
-/// caller ends `garbage` and calls again with a new one.
-bool lrd_expire_some(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage,
-                     lrd_expiry *expiry);
+/// Goes on with one: removes a few entries. True when none is left. False: the caller ends `garbage`
+/// and calls again with a new one.
+bool lrd_clearance_go_on(lrd_clearance *clearance, lrd_cache *cache, lrd_lane *_Nullable lane,
+                         lrd_garbage *garbage);
 
 #pragma clang assume_nonnull end

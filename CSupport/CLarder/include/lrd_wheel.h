@@ -13,14 +13,14 @@
  * what the next one holds. To move on, the wheel looks for the first slot that is not empty, by one
  * bit for each. So a wheel that stood still for ten years catches up in a few steps.
  *
- * Each call does a bounded number of steps. A step takes an entry out, or moves it down. A slot
- * that the wheel has reached is emptied entry by entry, before anything else.
+ * A step takes an entry out, moves it down, or looks at a few. A slot that the wheel has reached is
+ * emptied entry by entry, before anything else.
  *
- * A LOOK goes through the slot of a turn that is not over yet, for what is due already. A step does
- * LRD_WHEEL_LOOKS entries of it, and the next step goes on from there. All steps of one call of the
- * program have the same tick. A look for that tick or a later one then serves it, and one for an
- * earlier tick begins anew: so each call comes to an end, whatever others do. An entry linked
- * behind a look that was due for it begins it anew as well.
+ * A SEARCH goes through the slot of a turn that is not over yet, for what is due already. A step
+ * looks at up to LRD_WHEEL_LOOKS entries, and the next step goes on from there. A search for a tick
+ * serves all steps of that tick or an earlier one. A step of a later tick begins it anew. So does an
+ * entry that is linked behind it and due for it. A call whose steps all have one tick thus comes to
+ * an end, whatever others do: a turn has 256 ticks, and its search begins no more often than that.
  *
  * Entries are linked by slot ids, `earlier` and `later` of lrd_time. The first of a slot has the
  * slot's number there, LRD_WHEEL_HEAD and up: no id is as high. A hit may move a deadline without
@@ -55,9 +55,9 @@ typedef struct lrd_wheel {
     uint32_t slot;
   } recent; // the slot that a turn belongs to, seen from another one
   struct {
-    uint64_t before; // it finds what is due before this tick; 0: there was none
+    uint64_t before; // it finds what is due before this tick; 0: it must begin anew
     uint32_t next;   // the entry that it has come to; LRD_NIL: it has ended
-  } look;
+  } search;
 } lrd_wheel;
 
 /// Empties the wheel, and sets it to a tick. `grace` stays as it is.
@@ -71,7 +71,7 @@ void lrd_wheel_find_slot(lrd_wheel *wheel, uint64_t turn);
 LRD_INLINE uint64_t lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry, uint32_t id,
                                   uint64_t deadline) {
   uint64_t due = deadline + wheel->grace, turn = due >> LRD_TURN_SHIFT;
-  if (LRD_UNLIKELY(due < wheel->look.before)) wheel->look.before = 0;
+  if (LRD_UNLIKELY(due < wheel->search.before)) wheel->search.before = 0;
   // What is stored in the same millisecond mostly belongs to one slot.
   if (LRD_UNLIKELY(turn != wheel->recent.turn || wheel->turn != wheel->recent.seen_from)) {
     lrd_wheel_find_slot(wheel, turn);
@@ -97,10 +97,10 @@ uint32_t lrd_wheel_id(lrd_wheel *wheel, lrd_pool *pool, const lrd_entry *entry);
 
 /// What a step of the wheel has come to.
 typedef enum lrd_wheel_result {
-  LRD_WHEEL_NONE,   // nothing is due
-  LRD_WHEEL_LOOKED, // nothing is due of the few that were looked at: go on
-  LRD_WHEEL_MOVED,  // an entry has moved: go on
-  LRD_WHEEL_DUE,    // an entry is due; it is still linked
+  LRD_WHEEL_NONE,     // nothing is due
+  LRD_WHEEL_SEARCHED, // nothing is due of the few that were looked at: go on
+  LRD_WHEEL_MOVED,    // an entry has moved: go on
+  LRD_WHEEL_DUE,      // an entry is due; it is still linked
 } lrd_wheel_result;
 
 /// Takes one step towards `tick`. An entry is due once the turn of its deadline is over; if

@@ -26,8 +26,8 @@ void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick) {
   memset(wheel->occupied, 0, sizeof wheel->occupied);
   memset(wheel->first, 0xff, sizeof wheel->first);
   wheel->turn = tick >> LRD_TURN_SHIFT;
-  wheel->look.before = 0;
-  wheel->look.next = LRD_NIL;
+  wheel->search.before = 0;
+  wheel->search.next = LRD_NIL;
   lrd_wheel_find_slot(wheel, wheel->turn);
 }
 
@@ -57,7 +57,7 @@ uint32_t lrd_wheel_remove(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *entry) {
   if (earlier == LRD_NIL) return LRD_NIL;
   uint32_t *link = link_of(wheel, pool, time), id = *link;
   *link = later;
-  if (LRD_UNLIKELY(id == wheel->look.next)) wheel->look.next = later;
+  if (LRD_UNLIKELY(id == wheel->search.next)) wheel->search.next = later;
   if (later != LRD_NIL) time_of(pool, later)->earlier = earlier;
   if (earlier >= LRD_WHEEL_HEAD && later == LRD_NIL) {
     uint32_t number = earlier - LRD_WHEEL_HEAD;
@@ -96,18 +96,18 @@ static uint64_t next_turn(const lrd_wheel *wheel) {
 }
 
 /// Looks at a few entries of the current slot, whose turn is that of `tick`.
-static lrd_wheel_result look(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, uint32_t *due) {
-  if (wheel->look.before <= tick) {
-    wheel->look.before = tick + 1;
-    wheel->look.next = wheel->first[slot_at(wheel->turn, 0)];
+static lrd_wheel_result search(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, uint32_t *due) {
+  if (wheel->search.before <= tick) {
+    wheel->search.before = tick + 1;
+    wheel->search.next = wheel->first[slot_at(wheel->turn, 0)];
   }
-  for (int i = 0; i < LRD_WHEEL_LOOKS && wheel->look.next != LRD_NIL; i++) {
-    const lrd_time *time = time_of(pool, wheel->look.next);
-    *due = wheel->look.next;
-    if (due_at(wheel, time) < wheel->look.before) return LRD_WHEEL_DUE;
-    wheel->look.next = time->later;
+  for (int i = 0; i < LRD_WHEEL_LOOKS && wheel->search.next != LRD_NIL; i++) {
+    const lrd_time *time = time_of(pool, wheel->search.next);
+    *due = wheel->search.next;
+    if (due_at(wheel, time) < wheel->search.before) return LRD_WHEEL_DUE;
+    wheel->search.next = time->later;
   }
-  return wheel->look.next == LRD_NIL ? LRD_WHEEL_NONE : LRD_WHEEL_LOOKED;
+  return wheel->search.next == LRD_NIL ? LRD_WHEEL_NONE : LRD_WHEEL_SEARCHED;
 }
 
 lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick, bool exact,
@@ -130,7 +130,7 @@ lrd_wheel_result lrd_wheel_step(lrd_wheel *wheel, lrd_pool *pool, uint64_t tick,
     move(wheel, pool, *due);
     return LRD_WHEEL_MOVED;
   }
-  if (wheel->turn == now) return exact ? look(wheel, pool, tick, due) : LRD_WHEEL_NONE;
+  if (wheel->turn == now) return exact ? search(wheel, pool, tick, due) : LRD_WHEEL_NONE;
   uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
   if (due_at(wheel, time_of(pool, id)) > tick) {
     // A hit has moved the deadline.
@@ -150,6 +150,17 @@ uint64_t lrd_wheel_next(const lrd_wheel *wheel) {
   return (turn + waits) << LRD_TURN_SHIFT;
 }
 
+/// What a search has yet to look at is in its slot, and what it has looked at is not due for it.
+static void check_search(const lrd_wheel *wheel, lrd_pool *pool) {
+  bool ahead = wheel->search.next == LRD_NIL;
+  bool counts = wheel->search.before && (wheel->search.before - 1) >> LRD_TURN_SHIFT == wheel->turn;
+  uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
+  for (; id != LRD_NIL && id != wheel->search.next; id = time_of(pool, id)->later) {
+    LRD_CHECK(!counts || due_at(wheel, time_of(pool, id)) >= wheel->search.before);
+  }
+  LRD_CHECK(ahead || id != LRD_NIL);
+}
+
 uint64_t lrd_wheel_check(const lrd_wheel *wheel, lrd_pool *pool) {
   uint64_t count = 0;
   for (uint32_t number = 0; number < LRD_WHEEL_LEVELS * LRD_WHEEL_SLOTS; number++) {
@@ -161,5 +172,6 @@ uint64_t lrd_wheel_check(const lrd_wheel *wheel, lrd_pool *pool) {
       LRD_CHECK(time_of(pool, id)->earlier == before);
     }
   }
+  check_search(wheel, pool);
   return count;
 }

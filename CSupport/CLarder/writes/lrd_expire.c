@@ -28,15 +28,24 @@ static void prefetch_locked(lrd_shard *shard, const lrd_entry *entry) LRD_REQUIR
   if (after != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, after));
 }
 
-/// lrd_expire_any_locked(), at a tick. `exact`: as lrd_wheel_step() says. True also when it has not
-/// seen all that may be due.
-static bool expire_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spared, uint64_t tick,
-                          bool exact, lrd_chain *removed) LRD_REQUIRES(shard->lock) {
+/// What is due.
+typedef enum extent {
+  PAST_TURNS, // what belongs to turns that are over
+  PART,       // what has expired; a part of the current turn is searched under one lock
+  ALL,        // the same, but all of the turn
+} extent;
+
+/// lrd_expire_any_locked(), for a tick. True also when it has not seen all that may be due.
+static bool take_due_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spared, uint64_t tick,
+                            extent extent, lrd_chain *removed) LRD_REQUIRES(shard->lock) {
   lrd_timer *timer = shard->timer;
-  bool any = false;
+  bool any = false, exact = extent != PAST_TURNS;
   for (uint32_t steps = most * steps_per_expiration; steps && most; steps--) {
     uint32_t id;
-    lrd_wheel_result result = lrd_wheel_step(&timer->wheel, shard->pool, tick, exact, &id);
+    lrd_wheel_result result;
+    do {
+      result = lrd_wheel_step(&timer->wheel, shard->pool, tick, exact, &id);
+    } while (result == LRD_WHEEL_SEARCHED && extent == ALL);
     if (result == LRD_WHEEL_NONE) {
       timer->first = lrd_wheel_next(&timer->wheel);
       return any;
@@ -56,18 +65,17 @@ bool lrd_expire_any_locked(lrd_shard *shard, uint32_t most, const lrd_entry *spa
                            lrd_chain *removed) {
   lrd_timer *timer = shard->timer;
   if (timer->now < timer->first) return false;
-  return expire_locked(shard, most, spared, timer->now, false, removed);
+  return take_due_locked(shard, most, spared, timer->now, PAST_TURNS, removed);
 }
 
 bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *spared, lrd_chain *removed) {
   uint32_t before = removed->count;
-  // A bounded number of tries, although the wheel may have a lot to move. On a clock that stands
-  // still nothing else would look for what expires at this very moment.
-  bool exact = shard->timer->clock;
+  // A bounded number of tries, although the wheel may have a lot to move.
+  extent extent = shard->timer->clock ? ALL : PAST_TURNS;
   uint64_t now = shard->timer->now;
-  if (!exact && now < shard->timer->first) return false;
+  if (extent == PAST_TURNS && now < shard->timer->first) return false;
   for (int i = 0; i < tries_for_one; i++) {
-    if (!expire_locked(shard, 1, spared, now, exact, removed)) return false;
+    if (!take_due_locked(shard, 1, spared, now, extent, removed)) return false;
     if (removed->count != before) return true;
   }
   return false;
@@ -77,10 +85,9 @@ bool lrd_expire_may_find(const lrd_cache *cache, uint64_t tick) {
   return tick >= LRD_LOAD(&cache->barren);
 }
 
-/// Removes up to `most` entries from a shard, with `exact` those that have expired at `tick`. True
-/// when there may be more.
-static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t most, uint64_t tick,
-                   bool exact, lrd_garbage *garbage, uint64_t *removed) {
+/// Removes up to `most` entries from a shard. True when there may be more.
+static bool take_due(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t most,
+                     uint64_t tick, extent extent, lrd_garbage *garbage, uint64_t *removed) {
   lrd_chain expired = {0};
   lrd_shard_enter(cache, lane, shard);
   // The cache is being given its first lifetime, and this shard has not been told of it, or could
@@ -90,8 +97,8 @@ static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t 
     return false;
   }
   lrd_timer_look(shard->timer);
-  bool more = exact ? expire_locked(shard, most, NULL, tick, true, &expired)
-                    : lrd_expire_any_locked(shard, most, NULL, &expired);
+  bool more = extent == PAST_TURNS ? lrd_expire_any_locked(shard, most, NULL, &expired)
+                                   : take_due_locked(shard, most, NULL, tick, extent, &expired);
   *removed += expired.count;
   lrd_garbage_give_up_locked(cache, shard, garbage, &expired);
   garbage->unsettled |= lrd_growth_is_oversized_locked(shard);
@@ -100,27 +107,31 @@ static bool expire(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_t 
 }
 
 bool lrd_expire_seek(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
-  bool exact = cache->clock, more = false;
+  bool more = false;
+  extent extent = cache->clock ? ALL : PAST_TURNS;
   uint64_t tick = lrd_tick_at(lrd_now(cache->clock)), removed = 0;
   // Where the last one found something there may be more.
   uint32_t hand = LRD_LOAD(&cache->steal_hand);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     lrd_shard *shard = &cache->shards[(hand + i) & cache->shard_mask];
-    more |= expire(cache, lane, shard, expirations_per_seek, tick, exact, garbage, &removed);
+    more |= take_due(cache, lane, shard, expirations_per_seek, tick, extent, garbage, &removed);
     if (!removed) continue;
     LRD_STORE(&cache->steal_hand, hand + i);
     return true;
   }
   uint64_t turn = (tick >> LRD_TURN_SHIFT) << LRD_TURN_SHIFT;
-  if (!more) LRD_STORE(&cache->barren, exact ? tick + 1 : turn + (1 << LRD_TURN_SHIFT));
+  uint64_t next = extent == ALL ? tick + 1 : turn + (1 << LRD_TURN_SHIFT);
+  if (!more) LRD_STORE(&cache->barren, next);
   return more;
 }
 
-bool lrd_expire_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, lrd_expiry *expiry) {
+bool lrd_clearance_go_on(lrd_clearance *clearance, lrd_cache *cache, lrd_lane *lane,
+                         lrd_garbage *garbage) {
   if (!lrd_cache_is_timed(cache)) return true;
-  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
-    if (expire(cache, lane, shard, expirations_per_lock, expiry->tick, true, garbage,
-               &expiry->removed)) {
+  for (; clearance->shard <= cache->shard_mask; clearance->shard++) {
+    lrd_shard *shard = &cache->shards[clearance->shard];
+    if (take_due(cache, lane, shard, expirations_per_lock, clearance->tick, PART, garbage,
+                 &clearance->removed)) {
       return false;
     }
   }

@@ -420,8 +420,8 @@ LARDER_API larder_status larder_set_lifetime(larder_cache *cache, const void *ke
 LARDER_API larder_status larder_set_expiration(larder_cache *cache, uint64_t after_write,
                                                uint64_t after_access, double jitter);
 
-/* Removes everything that has expired, and writes how much that was; `removed` may be NULL.
- * Statuses: LARDER_OK, LARDER_BAD_ARGUMENT, LARDER_FOREIGN. */
+/* Removes everything that has expired, and writes how much that was; `removed` may be NULL. What
+ * expires while it runs may stay. Statuses: LARDER_OK, LARDER_BAD_ARGUMENT, LARDER_FOREIGN. */
 LARDER_API larder_status larder_remove_expired(larder_cache *cache, uint64_t *removed);
 
 /* A clock that stands still, at 0, until it is moved. It only moves forward, and stops after some
