@@ -217,4 +217,23 @@ struct ExpirationRuleTests {
     #expect(cache.statistics.evictions == 1 && cache.contains(1_301))
     cache.checkInvariants()
   }
+
+  @Test("A new idle time counts from the last use, however late it is on the clock")
+  func endOfTime() {
+    let year = 365 * 86_400
+    let clock = ManualClock()
+    let cache = Cache<Int, Int>(
+      expiration: .afterAccess(.seconds(60 * year)), options: .init(clock: .manual(clock)))
+    for _ in 0..<2 {
+      cache.expiration = .afterAccess(.seconds(60 * year))
+      cache.insert(1, forKey: 1, expiresAfter: .seconds(200 * year))
+      #expect(cache[1] == 1)
+      cache.expiration = .afterAccess(.seconds(1))
+      clock.advance(by: .seconds(10))
+      #expect(cache[1] == nil)
+      // From here on an idle time of sixty years ends after the clock does.
+      clock.advance(by: .seconds(100 * year))
+    }
+    cache.checkInvariants()
+  }
 }

@@ -27,7 +27,7 @@ bool lrd_entry_prolong_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) 
   if (word < limit) return false;
   uint64_t made = moved(cache, entry, word, limit);
   uint64_t hard = LRD_LOAD(lrd_entry_hard_field(&cache->pool, entry));
-  if (made > hard) made = hard;
+  if (made > hard || lrd_word_is_endless(made)) made = hard;
   // If another hit is faster, or the deadline is being changed, that counts. Relaxed: a swap
   // carries on the release of the store before it, so a later hit's acquire still sees the new
   // `hard`.

@@ -89,7 +89,8 @@ LRD_INLINE void set(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t
   if (timer->hard) {
     uint64_t idle = idle_of(&timer->rule, entry);
     uint64_t soft = lrd_word_make(accessed, idle, LRD_LIFE_SOFT, timer->rule.parity);
-    if (idle < LRD_FOREVER && soft < hard) word = soft;
+    // Near the end of time an idle time has no end, whatever the bits say that come after it.
+    if (idle < LRD_FOREVER && !lrd_word_is_endless(soft) && soft < hard) word = soft;
     LRD_STORE(lrd_entry_hard_field(pool, entry), hard);
   }
   link(timer, pool, entry, id, word);
