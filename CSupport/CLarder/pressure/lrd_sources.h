@@ -10,9 +10,11 @@
  * available; for a group with a limit, when three quarters of it are used. Others thrash inside
  * limits of their own, and proactive reclaim stalls whom it likes.
  *
- * A source that vanishes is closed and named as gone. All of it is for one thread at a time. */
+ * A source that vanishes, or whose descriptor the program has closed, is closed and named as gone.
+ * All of it is for one thread at a time. */
 #pragma once
 
+#include "lrd_descriptor.h"
 #include "lrd_group.h"
 
 #pragma clang assume_nonnull begin
@@ -30,12 +32,12 @@ typedef enum lrd_source_kind {
 typedef struct lrd_source {
   char name[LRD_SOURCE_NAME_BYTES];
   lrd_source_kind kind;
-  int level;      // what it wakes for
-  int fd;         // -1: none
-  int other;      // a descriptor that belongs to it, -1 for none
-  bool averaged;  // is read every two seconds
-  int error;      // why it is not watched, 0 if it is
-  uint64_t until; // its level holds so long
+  int level;            // what it wakes for
+  lrd_descriptor fd;    // to sleep on
+  lrd_descriptor other; // belongs to it
+  bool averaged;        // is read every two seconds
+  int error;            // why it is not watched, 0 if it is
+  uint64_t until;       // its level holds so long
 } lrd_source;
 
 typedef struct lrd_sources {
@@ -58,6 +60,9 @@ void lrd_sources_retry(lrd_sources *sources);
 
 /// True when something of the source is watched by being read.
 bool lrd_sources_are_read(const lrd_sources *sources);
+
+/// Loses the sources whose descriptors the program has closed.
+void lrd_sources_look(lrd_sources *sources);
 
 /// Notes that the descriptor of a source has woken the caller: `events` of poll().
 void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, uint64_t now);

@@ -3,15 +3,13 @@
 #include "lrd_answer.h"
 #include "lrd_sources.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #if defined(__APPLE__)
 #include <dispatch/dispatch.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 /// Darwin's own level. The handler runs on a queue of the system and wakes the watcher through a
@@ -19,7 +17,7 @@
 /// no pipe.
 static dispatch_source_t system_source;
 static _Atomic(int) system_level;
-static int ends[2];
+static lrd_descriptor ends[2];
 static pid_t owner;
 
 static void changed(void *context) {
@@ -31,23 +29,19 @@ static void changed(void *context) {
   LRD_STORE(&system_level, level);
   char one = 1;
   // A full pipe wakes the watcher already.
-  if (write(ends[1], &one, 1) < 0) return;
+  if (lrd_descriptor_is_own(&ends[1]) && write(ends[1].number, &one, 1) < 0) return;
 }
 
 static bool make_source(void) {
-  if (pipe(ends) != 0) return false;
-  for (int i = 0; i < 2; i++) {
-    fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[i], F_SETFL, O_NONBLOCK);
-  }
+  if (!lrd_descriptor_pipe(&ends[0], &ends[1])) return false;
   system_source =
       dispatch_source_create(DISPATCH_SOURCE_TYPE_MEMORYPRESSURE, 0,
                              DISPATCH_MEMORYPRESSURE_NORMAL | DISPATCH_MEMORYPRESSURE_WARN |
                                  DISPATCH_MEMORYPRESSURE_CRITICAL,
                              dispatch_get_global_queue(QOS_CLASS_UTILITY, 0));
   if (!system_source) {
-    close(ends[0]);
-    close(ends[1]);
+    lrd_descriptor_close(&ends[0]);
+    lrd_descriptor_close(&ends[1]);
     return false;
   }
   owner = getpid();
@@ -68,7 +62,8 @@ void lrd_sources_open(lrd_sources *sources) {
   lrd_source *source = &sources->source[0];
   sources->count = 1;
   sources->read_at = 0;
-  *source = (lrd_source){.kind = LRD_SOURCE_OF_SYSTEM, .fd = -1, .other = -1, .error = 1};
+  *source = (lrd_source){.kind = LRD_SOURCE_OF_SYSTEM, .error = 1};
+  source->fd = source->other = LRD_NO_DESCRIPTOR;
   snprintf(source->name, sizeof source->name, "memory pressure of the system");
 #if defined(__APPLE__)
   open_system(source);
@@ -78,7 +73,7 @@ void lrd_sources_open(lrd_sources *sources) {
 void lrd_sources_retry(lrd_sources *sources) {
   lrd_source *source = &sources->source[0];
 #if defined(__APPLE__)
-  if (source->fd < 0) open_system(source);
+  if (source->fd.number < 0) open_system(source);
 #endif
   (void)source;
 }
@@ -92,17 +87,18 @@ bool lrd_sources_are_read(const lrd_sources *sources) {
   return false;
 }
 
+void lrd_sources_look(lrd_sources *sources) {
+  lrd_source *source = &sources->source[0];
+  if (source->fd.number < 0 || lrd_descriptor_is_own(&source->fd)) return;
+  source->fd = LRD_NO_DESCRIPTOR;
+  source->error = EBADF;
+}
+
 void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, uint64_t now) {
   (void)events;
 #if defined(__APPLE__)
   char rung[64];
-  if (events & POLLNVAL) {
-    // The program has closed it. The number may be another file's by now.
-    source->fd = -1;
-    source->error = EBADF;
-  } else if (read(source->fd, rung, sizeof rung) < 0) {
-    rung[0] = 0;
-  }
+  if (read(source->fd.number, rung, sizeof rung) < 0) rung[0] = 0;
 #endif
   (void)source;
   sources->read_at = now;

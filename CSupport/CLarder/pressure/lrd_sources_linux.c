@@ -56,11 +56,13 @@ static void open_stalls(const lrd_sources *sources, lrd_source *source, const ch
   char path[LRD_PATH_BYTES + 48];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   if (!sources->averages_only) {
-    source->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (source->fd >= 0) {
-      if (write(source->fd, trigger, strlen(trigger) + 1) >= 0) return;
-      close(source->fd);
-      source->fd = -1;
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0) {
+      if (write(fd, trigger, strlen(trigger) + 1) >= 0) {
+        source->fd = lrd_descriptor_of(fd);
+        return;
+      }
+      close(fd);
     }
   }
   char text[256];
@@ -70,17 +72,19 @@ static void open_stalls(const lrd_sources *sources, lrd_source *source, const ch
 }
 
 static void open_events(lrd_source *source, const char *folder) {
-  source->fd = lrd_file_open(folder, file_of[source->kind]);
-  if (source->fd < 0) source->error = errno;
+  source->fd = lrd_descriptor_of(lrd_file_open(folder, file_of[source->kind]));
+  if (source->fd.number < 0) source->error = errno;
 }
 
 static void open_threshold(const lrd_sources *sources, lrd_source *source) {
   uint32_t permille = source->level == LRD_CRITICAL ? critical_usage : warning_usage;
   int why = EINVAL;
   if (!sources->averages_only) {
-    source->fd = lrd_threshold_open(&sources->group, permille, &source->other);
-    if (source->fd >= 0) return;
+    int other, fd = lrd_threshold_open(&sources->group, permille, &other);
     why = errno;
+    source->fd = lrd_descriptor_of(fd);
+    source->other = lrd_descriptor_of(other);
+    if (fd >= 0) return;
   }
   // Usage can be read without it.
   source->averaged = lrd_group_permille(&sources->group) > 0;
@@ -108,7 +112,8 @@ static void open_source(const lrd_sources *sources, lrd_source *source) {
 
 static void add(lrd_sources *sources, lrd_source_kind kind, int level) {
   lrd_source *source = &sources->source[sources->count++];
-  *source = (lrd_source){.kind = kind, .level = level, .fd = -1, .other = -1};
+  *source = (lrd_source){
+      .kind = kind, .level = level, .fd = LRD_NO_DESCRIPTOR, .other = LRD_NO_DESCRIPTOR};
   folder folder = folder_of(sources, kind);
   const char *suffix = level == LRD_CRITICAL ? " (critical)" : "";
   int length =
@@ -156,9 +161,8 @@ void lrd_sources_retry(lrd_sources *sources) {
 }
 
 static void close_source(lrd_source *source) {
-  if (source->fd >= 0) close(source->fd);
-  if (source->other >= 0) close(source->other);
-  source->fd = source->other = -1;
+  lrd_descriptor_close(&source->fd);
+  lrd_descriptor_close(&source->other);
 }
 
 void lrd_sources_close(lrd_sources *sources) {
@@ -184,17 +188,18 @@ static void lose(lrd_source *source, int error) {
   source->until = 0;
 }
 
+void lrd_sources_look(lrd_sources *sources) {
+  for (int i = 0; i < sources->count; i++) {
+    lrd_source *source = &sources->source[i];
+    if (source->fd.number >= 0 && !lrd_descriptor_is_own(&source->fd)) lose(source, EBADF);
+  }
+}
+
 void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, uint64_t now) {
   char text[256];
   ssize_t length = 1;
   // Usage may fall without an event.
   sources->read_at = now;
-  if (events & POLLNVAL) {
-    // The program has closed it. These numbers may be other files' by now.
-    source->fd = source->other = -1;
-    lose(source, EBADF);
-    return;
-  }
   switch (source->kind) {
   case LRD_STALLS_OF_SYSTEM:
   case LRD_STALLS_OF_GROUP:
@@ -206,11 +211,11 @@ void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, ui
     break;
   case LRD_EVENTS_OF_GROUP:
     // Must be read to wait for the next one.
-    length = pread(source->fd, text, sizeof text, 0);
+    length = pread(source->fd.number, text, sizeof text, 0);
     if (length <= 0) lose(source, length ? errno : ENODEV);
     break;
   case LRD_USAGE_OF_GROUP:
-    length = read(source->fd, text, sizeof(uint64_t));
+    length = read(source->fd.number, text, sizeof(uint64_t));
     // The last event of a group is its end.
     errno = 0;
     if (lrd_group_limit(&sources->group) == LRD_UNKNOWN && !will_pass(errno)) lose(source, errno);

@@ -8,19 +8,15 @@
 #include "lrd_thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <sys/eventfd.h>
-#endif
 
 static lrd_side_lock guard;
 static lrd_sources sources;
 static bool is_open, wanted, told_before, running;
-static int bell = -1, bell_rope = -1; // the ends of a pipe; one descriptor on Linux
+static lrd_descriptor bell = {.number = -1}, bell_rope = {.number = -1}; // the ends of a pipe
 static _Atomic(uint32_t) wakeups;
 static _Thread_local bool watches; // this is the thread
 static bool reborn;                // see lrd_watch.h; no other thread touches it
@@ -32,10 +28,31 @@ static uint64_t (*tick)(uint64_t now);
 static void (*sense)(int level);
 static bool (*heeds)(void);
 
+/// Takes `guard` for system calls. A thread that is cancelled in one would never release it.
+static int lock_for_calls(void) LRD_ACQUIRE(guard) {
+  int before;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  lrd_side_lock_acquire(&guard);
+  return before;
+}
+
+static void unlock_after_calls(int before) LRD_RELEASE(guard) {
+  lrd_side_lock_release(&guard);
+  int disabled;
+  pthread_setcancelstate(before, &disabled);
+}
+
 static void close_bell(void) {
-  if (bell_rope >= 0 && bell_rope != bell) close(bell_rope);
-  if (bell >= 0) close(bell);
-  bell = bell_rope = -1;
+  lrd_descriptor_close(&bell_rope);
+  lrd_descriptor_close(&bell);
+}
+
+/// Sees to it that there is a bell, unless the process may not have so many descriptors. The
+/// program may have closed an end of it.
+static void hang_bell(void) {
+  if (lrd_descriptor_is_own(&bell) && lrd_descriptor_is_own(&bell_rope)) return;
+  close_bell();
+  lrd_descriptor_pipe(&bell, &bell_rope);
 }
 
 /// In the child of fork(): `guard` was held, so everything is whole. If what the thread destroys or
@@ -56,21 +73,6 @@ void lrd_watch_serve(uint64_t (*tick_)(uint64_t now), void (*sense_)(int level),
   pthread_atfork(NULL, NULL, forget);
 }
 
-static void open_bell(void) {
-#if defined(__linux__)
-  bell = bell_rope = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-#else
-  int ends[2];
-  if (pipe(ends) != 0) return;
-  bell = ends[0];
-  bell_rope = ends[1];
-  for (int i = 0; i < 2; i++) {
-    fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[i], F_SETFL, O_NONBLOCK);
-  }
-#endif
-}
-
 /// What the thread sleeps on: the bell, and then the sources with descriptors.
 typedef struct sleepers {
   struct pollfd poll[LRD_SOURCES_MOST + 1];
@@ -86,39 +88,36 @@ static bool prepare_locked(sleepers *sleepers) LRD_REQUIRES(guard) {
     is_open = false;
   }
   sleepers->count = 0;
-  if (bell < 0) return closes;
-  sleepers->poll[sleepers->count++] = (struct pollfd){.fd = bell, .events = POLLIN};
+  lrd_sources_look(&sources);
+  hang_bell();
+  if (bell.number < 0) return closes;
+  sleepers->poll[sleepers->count++] = (struct pollfd){.fd = bell.number, .events = POLLIN};
   for (int i = 0; is_open && i < sources.count; i++) {
     const lrd_source *source = &sources.source[i];
-    if (source->fd < 0) continue;
+    if (source->fd.number < 0) continue;
     bool counts = source->kind == LRD_USAGE_OF_GROUP || source->kind == LRD_SOURCE_OF_SYSTEM;
     short events = counts ? POLLIN : POLLPRI;
     sleepers->source[sleepers->count] = i;
-    sleepers->poll[sleepers->count++] = (struct pollfd){.fd = source->fd, .events = events};
+    sleepers->poll[sleepers->count++] = (struct pollfd){.fd = source->fd.number, .events = events};
   }
   return closes;
 }
 
 /// Looks at what woke the thread. Returns the level of the system; -1 when there is no news.
 static int listen_locked(const sleepers *sleepers, uint64_t now) LRD_REQUIRES(guard) {
+  char rung[64];
+  bool rings = sleepers->count && sleepers->poll[0].revents & POLLIN;
+  if (rings && lrd_descriptor_is_own(&bell) && read(bell.number, rung, sizeof rung) < 0)
+    rung[0] = 0;
+  if (is_open) lrd_sources_look(&sources);
   for (nfds_t i = 1; is_open && i < sleepers->count; i++) {
     const struct pollfd *poll = &sleepers->poll[i];
-    if (!poll->revents) continue;
-    lrd_source_woken(&sources, &sources.source[sleepers->source[i]], poll->revents, now);
+    lrd_source *source = &sources.source[sleepers->source[i]];
+    if (!poll->revents || source->fd.number != poll->fd) continue;
+    lrd_source_woken(&sources, source, poll->revents, now);
   }
   bool due = is_open && wanted && sources.read_at && sources.read_at <= now;
   return due ? lrd_sources_level(&sources, now) : -1;
-}
-
-/// Gets another bell for one that the program has closed, with all descriptors it does not know.
-/// The number may be another file's by now.
-static void replace_bell(int closed) {
-  lrd_side_lock_acquire(&guard);
-  if (bell == closed) {
-    bell = bell_rope = -1;
-    open_bell();
-  }
-  lrd_side_lock_release(&guard);
 }
 
 /// Sleeps until `due` (0: without end), or until something happens.
@@ -136,16 +135,8 @@ static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due) {
                    : milliseconds > 3600000 ? 3600000
                                             : (int)milliseconds);
   // Where the process may not have so many descriptors any more, poll() fails at once.
-  if (woken < 0 && errno != EINTR) {
-    lrd_park(&wakeups, seen, due && left < pause_without_poll ? left : pause_without_poll);
-    return;
-  }
-  if (sleepers->poll[0].revents & POLLNVAL) {
-    replace_bell(sleepers->poll[0].fd);
-    return;
-  }
-  char rung[64];
-  if (sleepers->poll[0].revents && read(bell, rung, sizeof rung) < 0) return;
+  if (woken >= 0 || errno == EINTR) return;
+  lrd_park(&wakeups, seen, due && left < pause_without_poll ? left : pause_without_poll);
 }
 
 static void run(void) {
@@ -180,14 +171,14 @@ static void run(void) {
 
 void lrd_watch_wake(void) {
   atomic_fetch_add_explicit(&wakeups, 1, memory_order_release);
-  lrd_side_lock_acquire(&guard);
+  int cancel = lock_for_calls();
   bool start = !running;
   running = true;
-  if (bell < 0) open_bell();
-  uint64_t one = 1;
+  hang_bell();
+  char one = 1;
   // A full bell rings already.
-  if (bell_rope >= 0 && write(bell_rope, &one, sizeof one) < 0) one = 0;
-  lrd_side_lock_release(&guard);
+  if (bell_rope.number >= 0 && write(bell_rope.number, &one, 1) < 0) one = 0;
+  unlock_after_calls(cancel);
   // It may have gone to sleep before there was a bell.
   lrd_unpark_one(&wakeups);
   if (start && !lrd_thread_spawn(run)) {
@@ -198,14 +189,14 @@ void lrd_watch_wake(void) {
 }
 
 void lrd_watch_start(bool told) {
-  lrd_side_lock_acquire(&guard);
+  int cancel = lock_for_calls();
   bool starts = told || !told_before;
   told_before |= told;
   // A cache tries nothing again; start() does.
   bool begins = told || (starts && !is_open);
   if (starts) wanted = true;
   if (begins) {
-    if (bell < 0) open_bell();
+    hang_bell();
     // After stop() the thread may not have come to close the sources.
     if (is_open) {
       lrd_sources_retry(&sources);
@@ -217,7 +208,7 @@ void lrd_watch_start(bool told) {
     sources.read_at = lrd_clock();
   }
   bool reads = is_open && lrd_sources_are_read(&sources);
-  lrd_side_lock_release(&guard);
+  unlock_after_calls(cancel);
   if (begins || (reads && starts)) lrd_watch_wake();
 }
 

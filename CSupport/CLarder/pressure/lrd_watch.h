@@ -12,15 +12,17 @@
  *   wanted          false: the thread is to close the sources
  *   told_before     start() or stop() were called: caches open nothing by themselves
  *   running         the thread was started
- *   bell            the descriptor for wake-ups, -1 for none
+ *   bell, bell_rope the pipe for wake-ups
  * one that the thread alone reads, and writes in the child of a fork() of its own
  *   reborn          true until it has listed its descriptors anew
  * and an atomic one
  *   wakeups         counts them. Release, pairs with the acquire before the thread looks at what is
  *                   due; it does not sleep on the word if that has changed
  *
- * DESCRIPTORS THAT THE PROGRAM HAS CLOSED are forgotten once the thread's poll() meets them. Until
- * then a wake-up may be written to a file that has got the number of the bell.
+ * DESCRIPTORS THAT THE PROGRAM HAS CLOSED, with all that it does not know, are not used any more
+ * (lrd_descriptor.h). When the end of the bell that is written to is closed, poll() returns, and
+ * the thread gets another one. If the program closes only the other end, the next wake-up still
+ * comes through.
  *
  * THE CHILD of fork() closes its copies of the descriptors, and has no thread, unless the thread
  * itself has forked. The next wake-up starts the thread; start() opens the sources, or the next cache that heeds, unless the parent had
