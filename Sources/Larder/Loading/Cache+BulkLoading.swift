@@ -107,19 +107,27 @@ extension Cache {
     let task = bulk.including {
       Task { [self, begun] in
         let hasTurn = await limiter?.enter(for: begun) ?? false
-        defer { if hasTurn { limiter?.leave() } }
         let start = lrd_cache_now(core)
         var results = await BulkResults(of: begun.map(\.key), by: load)
         var batches: [ReleaseBatch<Value>] = []
+        var values: [Value] = []
         for flight in begun {
           let value = land(
             flight, results.take(flight.key), since: start, with: settings.options,
             isFirst: flight === begun.first)
-          if let value { extras?.releaser?.add(consume value, to: &batches) }
+          if let releaser = extras?.releaser {
+            if let value { releaser.add(consume value, to: &batches) }
+          } else if let value {
+            values.append(consume value)
+          }
           // Not before: observers of the storing are part of the load.
           LoadGraph.part(flight)
         }
+        if hasTurn { limiter?.leave() }
+        // Not before: what releases the values may wait for another load.
         for batch in batches { extras?.releaser?.hand(batch) }
+        values.removeAll()
+        results.removeAll()
       }
     }
     for flight in begun { allFlights().setTask(task, of: flight) }
@@ -143,6 +151,9 @@ private struct BulkResults<Key: Hashable & Sendable, Value: Sendable> {
     }
     do { values = try await load(different) } catch { failure = error }
   }
+
+  /// Gives up what was not asked for.
+  mutating func removeAll() { values.removeAll() }
 
   mutating func take(_ key: Key) -> Result<Value, any Error> {
     if let failure { return .failure(failure) }

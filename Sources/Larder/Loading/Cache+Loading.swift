@@ -184,13 +184,18 @@ extension Cache {
     let task = flight.including {
       Task { [self] in
         let hasTurn = await limiter?.enter(for: [flight]) ?? false
-        defer { if hasTurn { limiter?.leave() } }
-        // The last caller has left, and nobody can join any more: see `leave(_:_:)`.
-        if Task.isCancelled { return allFlights().land(flight, .left, remembering: nil) }
-        let start = lrd_cache_now(core)
-        var result: Result<Value, any Error>?
-        do { result = .success(try await load(flight.key)) } catch { result = .failure(error) }
-        var value = land(flight, result.take()!, since: start, with: settings.options)
+        var value: Value?
+        if Task.isCancelled {
+          // The last caller has left, and nobody can join any more: see `leave(_:_:)`.
+          allFlights().land(flight, .left, remembering: nil)
+        } else {
+          let start = lrd_cache_now(core)
+          var result: Result<Value, any Error>?
+          do { result = .success(try await load(flight.key)) } catch { result = .failure(error) }
+          value = land(flight, result.take()!, since: start, with: settings.options)
+        }
+        if hasTurn { limiter?.leave() }
+        // Not before: what releases the value may wait for another load.
         drop(&value)
       }
     }
