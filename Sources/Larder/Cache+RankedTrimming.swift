@@ -107,24 +107,33 @@ extension Cache {
     }
   }
 
-  /// All entries with a rank, lowest first. `rank` runs under a shard's lock.
+  /// All entries with a rank, lowest first, but what has expired before all others. `rank` runs
+  /// under a shard's lock.
   private func list(_ rank: (StoredEntry) -> UInt64?) -> [Listed] {
     var list: [Listed] = []
+    if lrd_cache_has_grace(core) { append(rank, expired: true, to: &list) }
+    let living = list.count
+    append(rank, expired: false, to: &list)
+    list[living...].sort { $0.rank < $1.rank }
+    return list
+  }
+
+  private func append(
+    _ rank: (StoredEntry) -> UInt64?, expired: Bool, to list: inout [Listed]
+  ) {
     var walk = Walk(self)
     while !walk.isDone {
       // Appending must not allocate under the lock.
       if list.capacity - list.count < walk.room {
         list.reserveCapacity(Swift.max(list.count + walk.room, 2 * list.capacity))
       }
-      walk.visitSlice { entry in
+      walk.visitSlice(expired: expired) { entry in
         if let rank = rank(entry) {
           list.append(Listed(entry: entry, hash48: lrd_entry_hash48(entry), rank: rank))
         }
         return nil
       }
     }
-    list.sort { $0.rank < $1.rank }
-    return list
   }
 
   /// Evicts a listed entry unless it has changed: another entry may be in its slot by now. If it

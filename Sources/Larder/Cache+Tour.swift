@@ -2,15 +2,16 @@
 public import CLarder
 
 extension Cache {
-  /// Copies up to `n` entries of one shard that have not expired, in the policy's order, a slice of
-  /// them under each lock (lrd_tour.h), or a small shard under a single one. Room is made before,
-  /// because nothing is allocated under a lock.
+  /// Copies up to `n` entries of one shard, in the policy's order, a slice of them under each lock
+  /// (lrd_tour.h), or a small shard under a single one. Room is made before, because nothing is
+  /// allocated under a lock. Entries that have expired only if they are wanted.
   ///
   /// If others change the order meanwhile, copies of keys met twice go to `surplus`, and a list of
   /// all entries is completed.
   @inlinable
   func copyShard<Copy>(
-    _ index: Int, atMost n: Int, hottestFirst: Bool, key: (Copy) -> Key, surplus: inout [Copy],
+    _ index: Int, atMost n: Int, hottestFirst: Bool, expired: Bool = false, key: (Copy) -> Key,
+    surplus: inout [Copy],
     _ copy: (UnsafeMutablePointer<lrd_entry>) -> Copy
   ) -> [Copy] {
     let shard = lrd_cache_shard_at(core, UInt32(index))
@@ -25,7 +26,7 @@ extension Cache {
       // What this thread has to note is noted.
       lane = nil
       // The cache may get its first lifetime between two slices.
-      let expires = lrd_cache_is_timed(core)
+      let expires = !expired && lrd_cache_is_timed(core)
       let stored = Int(lrd_shard_count_locked(shard))
       let wanted = Swift.min(n, stored)
       let isSmall = copies.isEmpty && stored <= LRD_TOUR_WHOLE

@@ -20,7 +20,8 @@ extension Cache where Value: AnyObject {
   /// object, alive, as a lookup just before the removal would.
   ///
   /// The observer receives ``RemovalCause/removed``. What has expired is removed as well, for
-  /// ``RemovalCause/expired``, and does not count.
+  /// ``RemovalCause/expired``, and does not count. (While ``LoadingOptions/staleIfError`` keeps it,
+  /// only if nobody but the cache holds it.)
   ///
   /// - Complexity: O(*n*). Locks a shard for some 64 entries at a time. Writers wait no longer than
   ///   that, unless many keys have the same hash. Readers never wait.
@@ -34,11 +35,15 @@ extension Cache where Value: AnyObject {
     var removals = 0
     var walk = Walk(self)
     while !walk.isDone {
-      removals += walk.visitSlice { entry in
+      walk.visitSlice(expired: nil) { entry in
         let stays =
           lent.contains(UInt(bitPattern: entry))
           || !isOnlyReference(entry.value(of: Layout.self))
-        return stays ? nil : LRD_REMOVED_BY_CALL
+        if stays { return nil }
+        let shard = lrd_cache_shard(core, lrd_entry_hash48(entry))
+        if lrd_entry_is_expired_locked(shard, entry) { return LRD_REMOVED_EXPIRED }
+        removals += 1
+        return LRD_REMOVED_BY_CALL
       }
     }
     // The walk passes over what has just expired. A thread whose clock is late would find it.
