@@ -97,8 +97,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
   ///   - options: Everything else: observers, shards, and features that are off by default.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
-  /// - Complexity: O(``Options/shards``). Traps if there is no memory for an empty cache, which
-  ///   takes little: <doc:ChoosingLimits#The-memory-of-an-entry>.
+  /// - Complexity: O(``Options/shards`` + ``Options/rememberedEvictions``). Traps if there is no
+  ///   memory for an empty cache, which takes little: <doc:ChoosingLimits#The-memory-of-an-entry>.
   public init(
     countLimit: Int = 0, totalCostLimit: Int = 0, policy: EvictionPolicy = .default,
     name: String = "", cost: CostFunction? = nil, expiration: Expiration = .never,

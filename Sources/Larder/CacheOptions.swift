@@ -68,7 +68,8 @@ extension Cache {
     public var groups: KeyGroups<Key>?
 
     /// About how many evicted keys ``Cache/wasEvicted(_:)`` remembers; 0 for none. Takes some nine
-    /// bytes for each. Must not be negative, and must be below 2^31.
+    /// bytes for each from the beginning, beside ``Cache/memoryFootprint``: a cache for many takes
+    /// time to make. Must not be negative, and must be below 2^31.
     public var rememberedEvictions: Int
 
     /// Whether entries are numbered in the order of their insertion, for
