@@ -42,6 +42,8 @@
  *   hard            all entries have room for a hard word (lrd_deadline.h); set once (release),
  *                   partner: lrd_cache_has_room()
  *   compacting      true while a thread moves entries (lrd_compact.h)
+ *   owed            in the child of fork(): the parent was owed a visit, or has deadlines. Set there,
+ *                   cleared by the first thread that uses the cache, which asks for one (relaxed)
  *   moved           entries ever moved, by that or by lrd_retrofit.h; relaxed
  *   moved_out       entries whose copies have their places (lrd_pass.h); guard: `compacting`, and a
  *                   shard's lock
@@ -109,6 +111,7 @@ typedef struct lrd_cache {
   _Atomic(bool) wide; // entries that are described with a time take `wide` slots (lrd_pool.h)
   _Atomic(bool) hard;
   _Atomic(bool) compacting;
+  _Atomic(bool) owed;
   _Atomic(uint64_t) moved;
   lrd_chain moved_out, moved_free;
   lrd_density density;

@@ -118,8 +118,14 @@ void lrd_lanes_open(lrd_cache *cache);
 void lrd_lanes_close(lrd_cache *cache);
 void lrd_lanes_reset(lrd_cache *cache);
 
+/// Forgets the lanes that this thread used last.
+static inline void lrd_lanes_forget_near(void) {
+  for (int i = 0; i < LRD_NEAR_LANES; i++)
+    lrd_near[i] = lrd_near_timed[i] = (lrd_near_lane){0, NULL};
+}
+
 /// The calling thread's lane, made if needed; NULL without memory. Stores it in `lrd_near` or
-/// `lrd_near_timed` if the hit path may be taken.
+/// `lrd_near_timed` if the hit path may be taken. Asks for a visit that is `owed`. No lock is held.
 lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
 
 /// The calling thread's lane if it has one.

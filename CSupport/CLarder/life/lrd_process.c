@@ -90,6 +90,9 @@ static void reset_caches(void) {
     cache->density = (lrd_density){0};
     LRD_STORE(&cache->pool.sparse, LRD_DENSE);
     lrd_outcall_reset(cache);
+    // To start a thread is not for fork(): the child may be about to call exec().
+    bool owes = !lrd_request_is_idle(&cache->request) || lrd_cache_is_timed(cache);
+    if (owes) LRD_STORE(&cache->owed, true);
     lrd_request_reset(&cache->request);
     if (LRD_LOAD(&cache->closed)) continue;
     // A destructor may have forked amid a visit. That goes on in the child.
@@ -105,6 +108,8 @@ static void reset_caches(void) {
 static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
   for_all_locks(lrd_lock_reset);
   reset_caches();
+  // The next use of each cache comes the long way, by which it asks for what is owed.
+  lrd_lanes_forget_near();
   lrd_thread_after_fork_child();
   lrd_lock_reset(&caches_lock);
   lrd_request_after_fork_child();
@@ -113,8 +118,7 @@ static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
 /// When a thread ends, notes its last hits in the order of every cache it has used: a batch does
 /// not outlive its thread. The lanes go to the next thread that takes its record.
 static void apply_last_hits(lrd_thread *thread) {
-  for (int i = 0; i < LRD_NEAR_LANES; i++)
-    lrd_near[i] = lrd_near_timed[i] = (lrd_near_lane){0, NULL};
+  lrd_lanes_forget_near();
   lrd_lock_acquire(&caches_lock);
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
     lrd_lanes *lanes = atomic_load_explicit(&cache->lanes, memory_order_acquire);

@@ -80,6 +80,13 @@ static lrd_lane *make_lane(lrd_cache *cache, uint32_t index) LRD_EXCLUDES(cache-
   return lane;
 }
 
+/// Asks for the visit that the parent of this process was owed.
+static LRD_COLD void ask_for_owed(lrd_cache *cache) {
+  LRD_STORE(&cache->owed, false);
+  // A closed cache may be at its end, and have no reference to give.
+  if (!LRD_LOAD(&cache->closed)) lrd_request_visit(&cache->request);
+}
+
 lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   if (!lrd_self && !lrd_thread_register()) return NULL;
   uint32_t index = lrd_self->index;
@@ -100,6 +107,7 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
     lrd_near_lane *near = number & LRD_NUMBER_TIMED ? lrd_near_timed : lrd_near;
     near[number % LRD_NEAR_LANES] = (lrd_near_lane){number, lane};
   }
+  if (LRD_UNLIKELY(LRD_LOAD(&cache->owed))) ask_for_owed(cache);
   return lane;
 }
 
