@@ -6,7 +6,9 @@
  *                             [ pins cache cost sizes | key and value pointers ]     LARDER_OBJECTS
  *
  * A value is allocated apart from its slot: a caller may hold it longer than slot and cache exist.
- * `pins` counts the callers that hold it, and the cache as one more.
+ * `pins` counts the callers that hold it, and the entries that have it: one, or another one as well
+ * while the core moves it to another slot. Those beyond the first are shares, which are counted in
+ * the upper bits besides.
  *
  * WHO KEEPS A larder_cache ALIVE. `references` counts its owner, the core, and every orphan. The
  * core gives its reference up when it releases its hooks. An orphan is a value that left the cache
@@ -18,7 +20,6 @@
  *                all other pointers. Relaxed: callbacks may ask while larder_destroy() waits for
  *                them
  *   references   acq_rel; whoever gives up the last one frees the cache
- *   copies       relaxed; read when no entry is left
  *   pins         relaxed to add, by a thread that has a pin, a hazard on the slot, or the shard's
  *                lock; acq_rel to subtract
  *   all others   constant after creation */
@@ -47,9 +48,11 @@ struct larder_cache {
   uint64_t seed1;
   bool objects;
   larder_config config;
-  _Atomic(uint64_t) copies; // of entries, ever made (lrdc_value_share())
   _Alignas(LRD_LINE_PAIR) _Atomic(uint64_t) references;
 };
+
+/// What a share adds to `pins` beside its pin.
+#define LRDC_SHARE ((uint64_t)1 << 48)
 
 struct larder_value {
   _Atomic(uint64_t) pins;

@@ -71,7 +71,6 @@ static void copy_entry(void *context, lrd_entry *copy, lrd_entry *entry) {
 }
 
 static void release_cache(void *context) {
-  lrdc_value_end_shares(context);
   lrdc_cache_unreference(context);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrdc_pressure.c — memory pressure: the level of the process, and what a cache does about it. */
 #include "lrdc_cache.h"
+#include "lrdc_value.h"
 
 larder_status larder_report_pressure(int32_t level) {
   if (level < LARDER_NORMAL || level > LARDER_CRITICAL) return LARDER_BAD_ARGUMENT;
@@ -78,5 +79,5 @@ lrd_action lrdc_ask(void *context, int level, uintptr_t asked) {
 
 bool lrdc_is_held(void *context, const lrd_entry *entry) {
   (void)context;
-  return LRD_LOAD(&lrdc_value_of(entry)->pins) > 1;
+  return lrdc_value_is_held(lrdc_value_of(entry));
 }

@@ -83,8 +83,16 @@ void lrdc_value_unpin(larder_value *value) {
 
 void lrdc_value_leave(larder_value *value) {
   larder_cache *cache = value->cache;
-  // Acquire, partner: lrdc_value_unpin(). If the only pin is the cache's, nobody can add another.
-  if (LRD_LIKELY(atomic_load_explicit(&value->pins, memory_order_acquire) == 1)) {
+  // Acquire, partner: lrdc_value_unpin() and the swap below. If the only pin is that of this entry,
+  // nobody can add another.
+  uint64_t pins = atomic_load_explicit(&value->pins, memory_order_acquire);
+  while (LRD_UNLIKELY(pins >= LRDC_SHARE)) {
+    if (atomic_compare_exchange_weak_explicit(&value->pins, &pins, pins - LRDC_SHARE - 1,
+                                              memory_order_acq_rel, memory_order_acquire)) {
+      return;
+    }
+  }
+  if (LRD_LIKELY(pins == 1)) {
     destroy(value, true);
     return;
   }
@@ -94,14 +102,12 @@ void lrdc_value_leave(larder_value *value) {
 }
 
 void lrdc_value_share(larder_value *value) {
-  atomic_fetch_add_explicit(&value->cache->copies, 1, memory_order_relaxed);
-  lrdc_value_pin(value);
+  atomic_fetch_add_explicit(&value->pins, LRDC_SHARE + 1, memory_order_relaxed);
 }
 
-void lrdc_value_end_shares(larder_cache *cache) {
-  // These are not the last ones: the core still has a reference.
-  uint64_t copies = atomic_load_explicit(&cache->copies, memory_order_relaxed);
-  atomic_fetch_sub_explicit(&cache->references, copies, memory_order_relaxed);
+bool lrdc_value_is_held(const larder_value *value) {
+  uint64_t pins = LRD_LOAD(&value->pins), entries = pins / LRDC_SHARE + 1;
+  return pins % LRDC_SHARE > entries;
 }
 
 void lrdc_cache_unreference(larder_cache *cache) {

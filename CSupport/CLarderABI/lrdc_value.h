@@ -24,16 +24,17 @@ LRD_INLINE void lrdc_value_pin(larder_value *value) {
 /// Ends the pin of a caller.
 void lrdc_value_unpin(larder_value *value);
 
-/// Ends the cache's pin: nobody but those who have pins can reach the value any more.
+/// Ends the pin of an entry. If no other entry has the value, nobody but those who have pins can
+/// reach it any more.
 void lrdc_value_leave(larder_value *value);
 
-/// Adds a pin for a second entry of the cache that has the value. Each of the two entries ends one
-/// pin. The first that does so finds the pin of the other, and counts an orphan, though there is
-/// none. So each copy leaves one reference too many, which lrdc_value_end_shares() gives up.
+/// Adds a pin for another entry of the cache that has the value, a share. The entries may leave in
+/// any order, and each but the last one takes a share with it. If one never leaves, since its
+/// thread is lost by fork(), the value stays, and no other count is wrong.
 void lrdc_value_share(larder_value *value);
 
-/// Gives up those references. To be called when no entry is left.
-void lrdc_value_end_shares(larder_cache *cache);
+/// True when a caller holds the value.
+bool lrdc_value_is_held(const larder_value *value);
 
 /// Takes lrdc_value_make() back. Without value_retain the value is still the caller's, so it is not
 /// released.
