@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,20 +19,39 @@ lrd_descriptor lrd_descriptor_of(int number) {
   return descriptor;
 }
 
-bool lrd_descriptor_pipe(lrd_descriptor *reads, lrd_descriptor *writes) {
+bool lrd_bell_make(lrd_descriptor *bell, lrd_descriptor *rope) {
   int ends[2];
 #if defined(__linux__)
-  if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return false;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return false;
 #else
-  if (pipe(ends) != 0) return false;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
   for (int i = 0; i < 2; i++) {
     fcntl(ends[i], F_SETFD, FD_CLOEXEC);
     fcntl(ends[i], F_SETFL, O_NONBLOCK);
   }
 #endif
-  *reads = lrd_descriptor_of(ends[0]);
-  *writes = lrd_descriptor_of(ends[1]);
+#if defined(SO_NOSIGPIPE)
+  setsockopt(ends[1], SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
+#endif
+  *bell = lrd_descriptor_of(ends[0]);
+  *rope = lrd_descriptor_of(ends[1]);
   return true;
+}
+
+void lrd_bell_pull(const lrd_descriptor *rope) {
+#if defined(MSG_NOSIGNAL)
+  const int flags = MSG_NOSIGNAL;
+#else
+  const int flags = 0;
+#endif
+  char one = 1;
+  // A bell that rings already may take no more.
+  if (lrd_descriptor_is_own(rope) && send(rope->number, &one, 1, flags) < 0) return;
+}
+
+void lrd_bell_quiet(const lrd_descriptor *bell) {
+  char rung[64];
+  if (lrd_descriptor_is_own(bell) && recv(bell->number, rung, sizeof rung, 0) < 0) return;
 }
 
 bool lrd_descriptor_is_own(const lrd_descriptor *descriptor) {

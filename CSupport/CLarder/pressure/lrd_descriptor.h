@@ -23,8 +23,15 @@ typedef struct lrd_descriptor {
 /// The descriptor of this number, which was just opened; none for -1.
 lrd_descriptor lrd_descriptor_of(int number);
 
-/// Makes a pipe whose ends block nobody and are closed by exec(). False without one.
-bool lrd_descriptor_pipe(lrd_descriptor *reads, lrd_descriptor *writes);
+/// Makes a bell: who sleeps in poll() on `bell` wakes up when `rope` is pulled, or closed. Both block
+/// nobody and are closed by exec(). They are sockets: pulling the rope of a pipe whose other end is
+/// closed would raise SIGPIPE. False without one.
+bool lrd_bell_make(lrd_descriptor *bell, lrd_descriptor *rope);
+
+void lrd_bell_pull(const lrd_descriptor *rope);
+
+/// Ends the ringing.
+void lrd_bell_quiet(const lrd_descriptor *bell);
 
 /// True when the number is still that of the same file. Keeps errno.
 bool lrd_descriptor_is_own(const lrd_descriptor *descriptor);

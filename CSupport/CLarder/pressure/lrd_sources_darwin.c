@@ -12,12 +12,12 @@
 
 #include <unistd.h>
 
-/// Darwin's own level. The handler runs on a queue of the system and wakes the watcher through a
-/// pipe, which stays open: the handler may be about to write. A child of fork() has no handler, and
-/// no pipe.
+/// Darwin's own level. The handler runs on a queue of the system and wakes the watcher by a
+/// bell, which stays: the handler may be about to pull its rope. A child of fork() has no handler,
+/// and no bell.
 static dispatch_source_t system_source;
 static _Atomic(int) system_level;
-static lrd_descriptor ends[2];
+static lrd_descriptor bell, rope;
 static pid_t owner;
 
 static void changed(void *context) {
@@ -27,21 +27,19 @@ static void changed(void *context) {
               : flags & DISPATCH_MEMORYPRESSURE_WARN   ? LRD_WARNING
                                                        : LRD_NORMAL;
   LRD_STORE(&system_level, level);
-  char one = 1;
-  // A full pipe wakes the watcher already.
-  if (lrd_descriptor_is_own(&ends[1]) && write(ends[1].number, &one, 1) < 0) return;
+  lrd_bell_pull(&rope);
 }
 
 static bool make_source(void) {
-  if (!lrd_descriptor_pipe(&ends[0], &ends[1])) return false;
+  if (!lrd_bell_make(&bell, &rope)) return false;
   system_source =
       dispatch_source_create(DISPATCH_SOURCE_TYPE_MEMORYPRESSURE, 0,
                              DISPATCH_MEMORYPRESSURE_NORMAL | DISPATCH_MEMORYPRESSURE_WARN |
                                  DISPATCH_MEMORYPRESSURE_CRITICAL,
                              dispatch_get_global_queue(QOS_CLASS_UTILITY, 0));
   if (!system_source) {
-    lrd_descriptor_close(&ends[0]);
-    lrd_descriptor_close(&ends[1]);
+    lrd_descriptor_close(&bell);
+    lrd_descriptor_close(&rope);
     return false;
   }
   owner = getpid();
@@ -53,7 +51,7 @@ static bool make_source(void) {
 static void open_system(lrd_source *source) {
   if (owner && owner != getpid()) return;
   if (!owner && !make_source()) return;
-  source->fd = ends[0];
+  source->fd = bell;
   source->error = 0;
 }
 #endif
@@ -97,8 +95,7 @@ void lrd_sources_look(lrd_sources *sources) {
 void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, uint64_t now) {
   (void)events;
 #if defined(__APPLE__)
-  char rung[64];
-  if (read(source->fd.number, rung, sizeof rung) < 0) rung[0] = 0;
+  lrd_bell_quiet(&source->fd);
 #endif
   (void)source;
   sources->read_at = now;

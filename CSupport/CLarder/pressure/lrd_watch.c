@@ -16,7 +16,7 @@
 static lrd_side_lock guard;
 static lrd_sources sources;
 static bool is_open, wanted, told_before, running;
-static lrd_descriptor bell = {.number = -1}, bell_rope = {.number = -1}; // the ends of a pipe
+static lrd_descriptor bell = {.number = -1}, bell_rope = {.number = -1};
 static _Atomic(uint32_t) wakeups;
 static _Thread_local bool watches; // this is the thread
 static bool reborn;                // see lrd_watch.h; no other thread touches it
@@ -52,7 +52,7 @@ static void close_bell(void) {
 static void hang_bell(void) {
   if (lrd_descriptor_is_own(&bell) && lrd_descriptor_is_own(&bell_rope)) return;
   close_bell();
-  lrd_descriptor_pipe(&bell, &bell_rope);
+  lrd_bell_make(&bell, &bell_rope);
 }
 
 /// In the child of fork(): `guard` was held, so everything is whole. If what the thread destroys or
@@ -105,10 +105,7 @@ static bool prepare_locked(sleepers *sleepers) LRD_REQUIRES(guard) {
 
 /// Looks at what woke the thread. Returns the level of the system; -1 when there is no news.
 static int listen_locked(const sleepers *sleepers, uint64_t now) LRD_REQUIRES(guard) {
-  char rung[64];
-  bool rings = sleepers->count && sleepers->poll[0].revents & POLLIN;
-  if (rings && lrd_descriptor_is_own(&bell) && read(bell.number, rung, sizeof rung) < 0)
-    rung[0] = 0;
+  if (sleepers->count && sleepers->poll[0].revents) lrd_bell_quiet(&bell);
   if (is_open) lrd_sources_look(&sources);
   for (nfds_t i = 1; is_open && i < sleepers->count; i++) {
     const struct pollfd *poll = &sleepers->poll[i];
@@ -175,9 +172,7 @@ void lrd_watch_wake(void) {
   bool start = !running;
   running = true;
   hang_bell();
-  char one = 1;
-  // A full bell rings already.
-  if (bell_rope.number >= 0 && write(bell_rope.number, &one, 1) < 0) one = 0;
+  lrd_bell_pull(&bell_rope);
   unlock_after_calls(cancel);
   // It may have gone to sleep before there was a bell.
   lrd_unpark_one(&wakeups);

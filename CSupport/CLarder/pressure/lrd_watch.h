@@ -12,7 +12,7 @@
  *   wanted          false: the thread is to close the sources
  *   told_before     start() or stop() were called: caches open nothing by themselves
  *   running         the thread was started
- *   bell, bell_rope the pipe for wake-ups
+ *   bell, bell_rope for wake-ups, see lrd_descriptor.h
  * one that the thread alone reads, and writes in the child of a fork() of its own
  *   reborn          true until it has listed its descriptors anew
  * and an atomic one
@@ -20,9 +20,8 @@
  *                   due; it does not sleep on the word if that has changed
  *
  * DESCRIPTORS THAT THE PROGRAM HAS CLOSED, with all that it does not know, are not used any more
- * (lrd_descriptor.h). When the end of the bell that is written to is closed, poll() returns, and
- * the thread gets another one. If the program closes only the other end, the next wake-up still
- * comes through.
+ * (lrd_descriptor.h). When the rope of the bell is closed, poll() returns, and the thread gets
+ * another bell. If the program closes only the bell, who pulls the rope next closes that as well.
  *
  * THE CHILD of fork() closes its copies of the descriptors, and has no thread, unless the thread
  * itself has forked. The next wake-up starts the thread; start() opens the sources, or the next cache that heeds, unless the parent had
