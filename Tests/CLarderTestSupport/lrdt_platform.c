@@ -37,13 +37,13 @@ bool lrdt_forbid_membarrier(void) {
 #if defined(__GLIBC__)
 #include <pthread.h>
 
-bool lrdt_shrink_stacks(void) {
+bool lrdt_set_stack_bytes(size_t bytes) {
   pthread_attr_t attributes;
   if (pthread_getattr_default_np(&attributes) != 0) return false;
-  bool shrunk = pthread_attr_setstacksize(&attributes, (size_t)128 << 10) == 0 &&
-                pthread_setattr_default_np(&attributes) == 0;
+  bool set = pthread_attr_setstacksize(&attributes, bytes) == 0 &&
+             pthread_setattr_default_np(&attributes) == 0;
   pthread_attr_destroy(&attributes);
-  return shrunk;
+  return set;
 }
 
 size_t lrdt_stack_bytes(void) {
@@ -55,7 +55,8 @@ size_t lrdt_stack_bytes(void) {
   return bytes;
 }
 #else
-bool lrdt_shrink_stacks(void) {
+bool lrdt_set_stack_bytes(size_t bytes) {
+  (void)bytes;
   return false;
 }
 

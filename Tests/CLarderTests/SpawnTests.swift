@@ -11,16 +11,16 @@ struct SpawnTests {
   private static let stackBytes = Atomic<Int>(-1)
 
   // In a process of its own: the default is that of all threads.
-  @Test("They have a large stack, whatever the program gives to others")
-  func stack() async {
-    await #expect(processExitsWith: .success) {
-      precondition(lrdt_shrink_stacks())
+  @Test("They have a large stack, or a larger one like others", arguments: [128 << 10, 64 << 20])
+  func stack(bytes: Int) async {
+    await #expect(processExitsWith: .success) { [bytes = bytes as Int] in
+      precondition(lrdt_set_stack_bytes(bytes))
       let started = lrd_thread_spawn {
         SpawnTests.stackBytes.store(lrdt_stack_bytes(), ordering: .relaxed)
       }
       precondition(started)
       while SpawnTests.stackBytes.load(ordering: .relaxed) < 0 { lrd_yield() }
-      precondition(SpawnTests.stackBytes.load(ordering: .relaxed) >= 8 << 20)
+      precondition(SpawnTests.stackBytes.load(ordering: .relaxed) >= max(bytes, 8 << 20))
     }
   }
 }

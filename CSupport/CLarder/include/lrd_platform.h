@@ -120,9 +120,9 @@ void lrd_extent_advise(void *address, size_t bytes, bool huge);
 void lrd_extent_release(void *address, size_t bytes);
 
 /// Starts a detached thread, false when the system refuses. It gets no signals but those that it
-/// raises itself: whoever reports crashes must see them. Its stack is as large as that of a main
-/// thread commonly is, 8 MiB, of which only what is touched takes memory: destructors of the program
-/// run there, which may call each other as deep as on any other thread.
+/// raises itself: whoever reports crashes must see them. Destructors of the program run there,
+/// which may call each other as deep as on any other thread. So its stack has at least 8 MiB, like
+/// that of most main threads; what is not touched takes no memory, unless the program locks it.
 bool lrd_thread_spawn(void (*body)(void));
 
 /// Gives the rest of this time slice to another thread.

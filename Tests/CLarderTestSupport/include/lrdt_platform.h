@@ -13,9 +13,9 @@
 /// False where the system has none. Call it before the first use of a cache.
 bool lrdt_forbid_membarrier(void);
 
-/// Gives the threads that are made from now on small stacks by default, as musl does. False where
-/// the default cannot be changed.
-bool lrdt_shrink_stacks(void);
+/// Gives the threads that are made from now on stacks of this size by default. False where the
+/// default cannot be changed.
+bool lrdt_set_stack_bytes(size_t bytes);
 
 /// The bytes of the calling thread's stack; 0 where that is not to be had.
 size_t lrdt_stack_bytes(void);
