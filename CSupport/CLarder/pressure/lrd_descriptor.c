@@ -35,7 +35,12 @@ bool lrd_bell_make(lrd_descriptor *bell, lrd_descriptor *rope) {
 #endif
   *bell = lrd_descriptor_of(ends[0]);
   *rope = lrd_descriptor_of(ends[1]);
-  return true;
+  if (lrd_descriptor_is_own(bell) && lrd_descriptor_is_own(rope)) return true;
+  // fstat() is denied.
+  *bell = *rope = LRD_NO_DESCRIPTOR;
+  close(ends[0]);
+  close(ends[1]);
+  return false;
 }
 
 void lrd_bell_pull(const lrd_descriptor *rope) {

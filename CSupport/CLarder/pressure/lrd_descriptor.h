@@ -23,9 +23,9 @@ typedef struct lrd_descriptor {
 /// The descriptor of this number, which was just opened; none for -1.
 lrd_descriptor lrd_descriptor_of(int number);
 
-/// Makes a bell: who sleeps in poll() on `bell` wakes up when `rope` is pulled, or closed. Both block
-/// nobody and are closed by exec(). They are sockets: pulling the rope of a pipe whose other end is
-/// closed would raise SIGPIPE. False without one.
+/// Makes a bell: who sleeps in poll() on `bell` wakes up when `rope` is pulled, or closed. Both
+/// block nobody and are closed by exec(). They are sockets: pulling the rope of a pipe whose other
+/// end is closed would raise SIGPIPE. False without one.
 bool lrd_bell_make(lrd_descriptor *bell, lrd_descriptor *rope);
 
 void lrd_bell_pull(const lrd_descriptor *rope);

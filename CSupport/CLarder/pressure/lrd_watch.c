@@ -58,8 +58,11 @@ static void hang_bell(void) {
 /// In the child of fork(): `guard` was held, so everything is whole. If what the thread destroys or
 /// calls has forked, the thread goes on in the child.
 static void forget(void) {
+  int before, disabled;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
   lrd_sources_close(&sources);
   close_bell();
+  pthread_setcancelstate(before, &disabled);
   is_open = false;
   running = reborn = watches;
 }
@@ -117,6 +120,18 @@ static int listen_locked(const sleepers *sleepers, uint64_t now) LRD_REQUIRES(gu
   return due ? lrd_sources_level(&sources, now) : -1;
 }
 
+/// False when the program has closed what is to be slept on, since it was listed.
+static bool are_own(const sleepers *sleepers) {
+  lrd_side_lock_acquire(&guard);
+  bool same = bell.number == sleepers->poll[0].fd && lrd_descriptor_is_own(&bell);
+  for (nfds_t i = 1; i < sleepers->count && same; i++) {
+    const lrd_descriptor *fd = &sources.source[sleepers->source[i]].fd;
+    same = fd->number == sleepers->poll[i].fd && lrd_descriptor_is_own(fd);
+  }
+  lrd_side_lock_release(&guard);
+  return same;
+}
+
 /// Sleeps until `due` (0: without end), or until something happens.
 static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due) {
   // Now, and not before the answers, which may take long.
@@ -126,6 +141,7 @@ static void sleep_until(sleepers *sleepers, uint32_t seen, uint64_t due) {
     lrd_park(&wakeups, seen, due ? left : 0);
     return;
   }
+  if (!are_own(sleepers)) return;
   uint64_t milliseconds = left / 1000000 + 1;
   int woken = poll(sleepers->poll, sleepers->count,
                    !due                     ? -1

@@ -20,12 +20,13 @@
  *                   due; it does not sleep on the word if that has changed
  *
  * DESCRIPTORS THAT THE PROGRAM HAS CLOSED, with all that it does not know, are not used any more
- * (lrd_descriptor.h). When the rope of the bell is closed, poll() returns, and the thread gets
- * another bell. If the program closes only the bell, who pulls the rope next closes that as well.
+ * (lrd_descriptor.h). On Linux poll() keeps the bell: when its rope is closed, poll() returns, and
+ * the thread gets another one. If the program closes only the bell, who pulls the rope next closes
+ * that as well. Elsewhere the thread may sleep on until what it waits for is due.
  *
  * THE CHILD of fork() closes its copies of the descriptors, and has no thread, unless the thread
- * itself has forked. The next wake-up starts the thread; start() opens the sources, or the next cache that heeds, unless the parent had
- * called start() or stop(). */
+ * itself has forked. The next wake-up starts the thread; start() opens the sources, or the next
+ * cache that heeds, unless the parent had called start() or stop(). */
 #pragma once
 
 #include "lrd_sources.h"
