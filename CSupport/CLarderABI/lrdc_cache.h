@@ -53,6 +53,8 @@ struct larder_cache {
 
 /// What a share adds to `pins` beside its pin.
 #define LRDC_SHARE ((uint64_t)1 << 48)
+/// In `pins`: the value holds a reference to the cache, like an orphan.
+#define LRDC_REFERS ((uint64_t)1 << 63)
 
 struct larder_value {
   _Atomic(uint64_t) pins;

@@ -74,11 +74,35 @@ void lrdc_value_undo(larder_value *value) {
 }
 
 void lrdc_value_unpin(larder_value *value) {
-  if (atomic_fetch_sub_explicit(&value->pins, 1, memory_order_acq_rel) != 1) return;
+  uint64_t pins = atomic_fetch_sub_explicit(&value->pins, 1, memory_order_acq_rel);
+  if (pins % LRDC_REFERS != 1) return;
   // The cache's pin ended before this one. So the value is an orphan, which holds a reference.
   larder_cache *cache = value->cache;
   destroy(value, true);
   lrdc_cache_unreference(cache);
+}
+
+static bool is_held(uint64_t pins) {
+  uint64_t entries = pins % LRDC_REFERS / LRDC_SHARE + 1;
+  return pins % LRDC_SHARE > entries;
+}
+
+/// Ends the pin of an entry if another one has the value, and takes a share with it. False, and
+/// nothing has changed, if none has. `*pins`: what they were last.
+static bool leave_another(larder_value *value, uint64_t *pins) {
+  _Atomic(uint64_t) *references = &value->cache->references;
+  while (*pins % LRDC_REFERS >= LRDC_SHARE) {
+    bool refers = *pins < LRDC_REFERS && is_held(*pins);
+    if (refers) atomic_fetch_add_explicit(references, 1, memory_order_relaxed);
+    uint64_t left = (*pins - LRDC_SHARE - 1) | (refers ? LRDC_REFERS : 0);
+    if (atomic_compare_exchange_weak_explicit(&value->pins, pins, left, memory_order_acq_rel,
+                                              memory_order_acquire)) {
+      return true;
+    }
+    // The core has another one.
+    if (refers) atomic_fetch_sub_explicit(references, 1, memory_order_relaxed);
+  }
+  return false;
 }
 
 void lrdc_value_leave(larder_value *value) {
@@ -86,18 +110,13 @@ void lrdc_value_leave(larder_value *value) {
   // Acquire, partner: lrdc_value_unpin() and the swap below. If the only pin is that of this entry,
   // nobody can add another.
   uint64_t pins = atomic_load_explicit(&value->pins, memory_order_acquire);
-  while (LRD_UNLIKELY(pins >= LRDC_SHARE)) {
-    if (atomic_compare_exchange_weak_explicit(&value->pins, &pins, pins - LRDC_SHARE - 1,
-                                              memory_order_acq_rel, memory_order_acquire)) {
-      return;
-    }
-  }
   if (LRD_LIKELY(pins == 1)) {
     destroy(value, true);
     return;
   }
+  if (LRD_UNLIKELY(pins >= LRDC_SHARE) && leave_another(value, &pins)) return;
   // Counts the orphan before the cache's pin ends: right afterwards a caller may end the last one.
-  atomic_fetch_add_explicit(&cache->references, 1, memory_order_relaxed);
+  if (pins < LRDC_REFERS) atomic_fetch_add_explicit(&cache->references, 1, memory_order_relaxed);
   lrdc_value_unpin(value);
 }
 
@@ -106,8 +125,7 @@ void lrdc_value_share(larder_value *value) {
 }
 
 bool lrdc_value_is_held(const larder_value *value) {
-  uint64_t pins = LRD_LOAD(&value->pins), entries = pins / LRDC_SHARE + 1;
-  return pins % LRDC_SHARE > entries;
+  return is_held(LRD_LOAD(&value->pins));
 }
 
 void lrdc_cache_unreference(larder_cache *cache) {

@@ -29,8 +29,9 @@ void lrdc_value_unpin(larder_value *value);
 void lrdc_value_leave(larder_value *value);
 
 /// Adds a pin for another entry of the cache that has the value, a share. The entries may leave in
-/// any order, and each but the last one takes a share with it. If one never leaves, since its
-/// thread is lost by fork(), the value stays, and no other count is wrong.
+/// any order, and each but the last one takes a share with it. One may never leave, since its
+/// thread is lost by fork(). So a value that a caller holds when the first one leaves refers to the
+/// cache from then on, like an orphan.
 void lrdc_value_share(larder_value *value);
 
 /// True when a caller holds the value.

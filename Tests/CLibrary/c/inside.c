@@ -82,15 +82,30 @@ static void check_shared(void) {
   CHECK(!lrdc_value_is_held(value));
   lrdc_value_pin(value);
   CHECK(lrdc_value_is_held(value));
-  lrdc_value_leave(value);
-  lrdc_value_leave(value);
-  CHECK(lrdc_value_is_held(value) && LRD_LOAD(&cache->references) == references);
-  /* The last entry leaves: an orphan. */
-  lrdc_value_leave(value);
-  CHECK(LRD_LOAD(&cache->references) == references + 1);
+  /* From the first that leaves on, the caller's value refers to the cache. */
+  for (int entries = 3; entries > 0; entries--) {
+    lrdc_value_leave(value);
+    CHECK(lrdc_value_is_held(value) == (entries > 1));
+    CHECK(LRD_LOAD(&cache->references) == references + 1);
+  }
   lrdc_value_unpin(value);
   CHECK(LRD_LOAD(&cache->references) == references);
+  /* Nobody holds this one. The last entry destroys it. */
+  CHECK(lrdc_value_make(cache, &key, "v", 1, 0, &value) == LARDER_OK);
+  lrdc_value_share(value);
+  lrdc_value_leave(value);
+  lrdc_value_leave(value);
+  CHECK(LRD_LOAD(&cache->references) == references);
+  /* One of its entries is lost, and the caller outlives the cache. */
+  CHECK(lrdc_value_make(cache, &key, "v", 1, 0, &value) == LARDER_OK);
+  lrdc_value_share(value);
+  lrdc_value_pin(value);
+  lrdc_value_leave(value);
   CHECK(larder_destroy(cache) == LARDER_OK);
+  const void *data;
+  CHECK(larder_value_data(value, &data, NULL) == LARDER_OK && !memcmp(data, "v", 1));
+  lrdc_value_unpin(value);
+  lrdc_value_leave(value);
 }
 
 int main(void) {
