@@ -42,8 +42,9 @@
  *   hard            all entries have room for a hard word (lrd_deadline.h); set once (release),
  *                   partner: lrd_cache_has_room()
  *   compacting      true while a thread moves entries (lrd_compact.h)
- *   owed            in the child of fork(): the parent was owed a visit, or has deadlines. Set there,
- *                   cleared by the first thread that uses the cache, which asks for one (relaxed)
+ *   owed            in the child of fork(): the parent was owed a visit, or has deadlines. Set
+ *                   there, cleared by the first thread that uses the cache and asks for one
+ *                   (relaxed)
  *   moved           entries ever moved, by that or by lrd_retrofit.h; relaxed
  *   moved_out       entries whose copies have their places (lrd_pass.h); guard: `compacting`, and a
  *                   shard's lock

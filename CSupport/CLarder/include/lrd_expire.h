@@ -7,9 +7,9 @@
  * change of the rule makes it forget. An insertion takes a bounded number of steps: it may find as
  * many entries in the way whose deadlines have moved, and then it evicts what lives.
  *
- * ON A CLOCK SET BY HAND what expires within the current turn goes before what lives, too: the clock
- * may stand still, and the turn never end. An insertion then searches all of the turn, but no part
- * twice while the clock stands. */
+ * ON A CLOCK SET BY HAND what expires within the current turn goes before what lives, too: the
+ * clock may stand still, and the turn never end. An insertion then searches all of the turn, but no
+ * part twice while the clock stands. */
 #pragma once
 
 #include "lrd_timing.h"
@@ -49,8 +49,8 @@ static inline lrd_clearance lrd_clearance_begin(const lrd_cache *cache) {
   return (lrd_clearance){.tick = lrd_tick_at(lrd_now(cache->clock))};
 }
 
-/// Goes on with one: removes a few entries. True when none is left. False: the caller ends `garbage`
-/// and calls again with a new one.
+/// Goes on with one: removes a few entries. True when none is left. False: the caller ends
+/// `garbage` and calls again with a new one.
 bool lrd_clearance_go_on(lrd_clearance *clearance, lrd_cache *cache, lrd_lane *_Nullable lane,
                          lrd_garbage *garbage);
 
