@@ -181,17 +181,18 @@ static void *run_body(void *body) {
   return NULL;
 }
 
-/// pthread_create() with a stack of that size, unless the program's threads have larger ones, or
-/// there is no room for it.
+/// pthread_create() with a stack of that size, or as large as those of the program's threads if
+/// they are larger, or of the system's choice: as far as there is room.
 static bool create_thread(pthread_t *thread, void (*body)(void)) {
   static const size_t least = (size_t)8 << 20;
   pthread_attr_t attributes;
   size_t bytes;
   bool started = false;
   if (pthread_attr_init(&attributes) == 0) {
-    bool small = pthread_attr_getstacksize(&attributes, &bytes) == 0 && bytes < least;
-    if (small) pthread_attr_setstacksize(&attributes, least);
-    started = pthread_create(thread, &attributes, run_body, (void *)body) == 0;
+    bool large = pthread_attr_getstacksize(&attributes, &bytes) == 0 && bytes > least;
+    started = large && pthread_create(thread, &attributes, run_body, (void *)body) == 0;
+    started = started || (pthread_attr_setstacksize(&attributes, least) == 0 &&
+                          pthread_create(thread, &attributes, run_body, (void *)body) == 0);
     pthread_attr_destroy(&attributes);
   }
   return started || pthread_create(thread, NULL, run_body, (void *)body) == 0;
