@@ -12,8 +12,9 @@
  *
  * WHO KEEPS A larder_cache ALIVE. `references` counts its owner, the core, and every orphan. The
  * core gives its reference up when it releases its hooks. An orphan is a value that left the cache
- * while a caller held it, or one of its entries did. Other values in the cache are not counted,
- * because the core outlives them. So storing and reading never write to the line of `references`.
+ * while a caller held it. A value that is held when the first of its two entries leaves counts
+ * from then on. Other values in the cache are not counted, because the core outlives them. So
+ * storing and reading never write to the line of `references`.
  *
  * FIELDS
  *   magic        &lrdc_here while the cache is open; tells caches of this copy of the library from

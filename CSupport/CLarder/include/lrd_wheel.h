@@ -20,7 +20,7 @@
  * looks at up to LRD_WHEEL_LOOKS entries, and the next step goes on from there. A search for a tick
  * serves all steps of that tick or an earlier one. A step of a later tick begins it anew. So does
  * an entry that is linked behind it and due for it. A call whose steps all have one tick thus comes
- * to an end, whatever others do: a turn has 256 ticks, and its search begins no more often.
+ * to an end, whatever others do: a turn has 256 ticks, and a later one begins its search anew once.
  *
  * Entries are linked by slot ids, `earlier` and `later` of lrd_time. The first of a slot has the
  * slot's number there, LRD_WHEEL_HEAD and up: no id is as high. A hit may move a deadline without

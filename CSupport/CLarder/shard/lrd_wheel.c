@@ -152,13 +152,13 @@ uint64_t lrd_wheel_next(const lrd_wheel *wheel) {
 
 /// What a search has yet to look at is in its slot, and what it has looked at is not due for it.
 static void check_search(const lrd_wheel *wheel, lrd_pool *pool) {
-  bool ahead = wheel->search.next == LRD_NIL;
+  bool ended = wheel->search.next == LRD_NIL;
   bool counts = wheel->search.before && (wheel->search.before - 1) >> LRD_TURN_SHIFT == wheel->turn;
   uint32_t id = wheel->first[slot_at(wheel->turn, 0)];
   for (; id != LRD_NIL && id != wheel->search.next; id = time_of(pool, id)->later) {
     LRD_CHECK(!counts || due_at(wheel, time_of(pool, id)) >= wheel->search.before);
   }
-  LRD_CHECK(ahead || id != LRD_NIL);
+  LRD_CHECK(ended || id != LRD_NIL);
 }
 
 uint64_t lrd_wheel_check(const lrd_wheel *wheel, lrd_pool *pool) {
