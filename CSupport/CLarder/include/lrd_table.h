@@ -195,6 +195,12 @@ LRD_INLINE void lrd_table_publish(lrd_table *table, lrd_bucket *bucket, int cell
   lrd_bucket_fill(bucket, cell, item.tag, item.id);
 }
 
+/// The same in a cell of main bucket `index`.
+LRD_INLINE void lrd_table_publish_at(lrd_table *table, uint64_t index, int cell, lrd_item item) {
+  if (table->hints) lrd_table_hint_at(table, index, cell, item.entry);
+  lrd_bucket_fill(&table->bucket[index], cell, item.tag, item.id);
+}
+
 /// lrd_table_add_locked() in a new overflow bucket.
 void lrd_table_extend_locked(lrd_table *table, lrd_bucket *last, lrd_item item);
 

@@ -85,7 +85,8 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
                              lrd_timer *timer) LRD_UNCHECKED_LOCKS {
   // Most chains have one bucket. If it has the tag nowhere, one look is enough.
   lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);
-  lrd_bucket *head = &home->bucket[lrd_table_index(home, hash)];
+  uint64_t index = lrd_table_index(home, hash);
+  const lrd_bucket *head = &home->bucket[index];
   uint32_t empty = lrd_bucket_empty(head);
   if (lrd_bucket_match(head, lrd_table_tag(hash)) || LRD_LOAD(&head->link) & LRD_LINK_OVERFLOW) {
     if (holds_locked(shard, hash)) return false;
@@ -106,7 +107,7 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   if (timer) lrd_entry_make_timed(entry, cost);
   if (timer) lrd_timer_add_plain(timer, &cache->pool, entry, id);
   if (empty) { // still so after an eviction, which moves nothing into this bucket
-    lrd_table_publish(home, head, __builtin_ctz(empty), lrd_item_of(entry, id, hash));
+    lrd_table_publish_at(home, index, __builtin_ctz(empty), lrd_item_of(entry, id, hash));
   } else {
     lrd_table_insert_locked(home, lrd_item_of(entry, id, hash), hash);
   }
