@@ -104,7 +104,7 @@ extension Cache {
       && found.bytes.map { Self.bytes(of: entry).elementsEqual($0) } ?? true
   }
 
-  /// Stores a value if `isWanted` says so of what is in its place; see `Storage`. `nil` if not.
+  /// Stores a value if `isWanted` says so of what is in its place; see `StoreSteps`. `nil` if not.
   /// `value` is evaluated once, where it is moved on: a closure cannot consume what it captures.
   func store(
     _ value: @autoclosure () -> Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime? = nil,
@@ -117,15 +117,15 @@ extension Cache {
           value(), key, cost, lifetime: lifetime, replaced: nil, with: extras,
           outdates: outdates, loadTime: loadTime, isWanted)
       }
-      var storage = Storage(
+      var steps = StoreSteps(
         moment: 0, ages: nil, refresh: nil, lends: false, outdates: outdates, isWanted: isWanted)
       let outcome =
         if let lifetime {
-          storeTimed(value(), key, cost, lifetime, replaced: nil, with: &storage)
+          storeTimed(value(), key, cost, lifetime, replaced: nil, with: &steps)
         } else {
-          storePlainly(value(), key, cost, replaced: nil, with: &storage)
+          storeByRule(value(), key, cost, replaced: nil, with: &steps)
         }
-      return storage.gaveUp ? nil : outcome
+      return steps.gaveUp ? nil : outcome
     }
   }
 

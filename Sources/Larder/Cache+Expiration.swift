@@ -35,13 +35,13 @@ extension Cache {
   }
 
   /// Sets ``Expiration/afterWrite`` of ``expiration``, whatever another thread does to the rest.
-  package func setLifetime(afterWrite lifetime: Duration?) {
+  package func setExpiration(afterWrite lifetime: Duration?) {
     let new = Expiration(afterWrite: lifetime)
     if new.afterWrite != expiration.afterWrite { setExpiration(new, LRD_AFTER_WRITE) }
   }
 
   /// The same for ``Expiration/afterAccess``.
-  package func setLifetime(afterAccess lifetime: Duration?) {
+  package func setExpiration(afterAccess lifetime: Duration?) {
     let new = Expiration(afterAccess: lifetime)
     if new.afterAccess != expiration.afterAccess { setExpiration(new, LRD_AFTER_ACCESS) }
   }
@@ -50,7 +50,7 @@ extension Cache {
     extras?.secondChance?.willWriteAll()
     defer { extras?.secondChance?.didWriteAll() }
     require(
-      canExpire(byUse: new.core.after_access != .max)
+      makeRoomForDeadlines(byUse: new.core.after_access != .max)
         && lrd_cache_set_expiration(core, new.core, UInt32(parts)), "no memory for lifetimes")
   }
 
@@ -87,14 +87,14 @@ extension Cache {
   public func setLifetime(
     _ lifetime: Duration, forKey key: Key, file: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    guard canExpire() else { return removeValue(forKey: key) != nil }
+    guard makeRoomForDeadlines() else { return removeValue(forKey: key) != nil }
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
     let lifetime = lifetime.lifetime
     if lifetime == 0 {
       // What has expired goes as well: a thread whose clock is late would find it.
       var wasThere = false
-      evict(shard, LRD_REMOVED_EXPIRED) { shard in
+      removeEntry(in: shard, because: LRD_REMOVED_EXPIRED) { shard in
         let entry = findLocked(key, hash, shard)
         wasThere = entry.map { !lrd_entry_is_expired_locked(shard, $0) } ?? false
         return entry
@@ -138,7 +138,7 @@ extension Cache {
   /// - Complexity: O(*n*). Locks a shard for some 64 entries at a time.
   public func trim(toAge age: Duration, file: StaticString = #fileID, line: UInt = #line) {
     require(age >= .zero, "age must not be negative", file: file, line: line)
-    guard canExpire() else { return }
+    guard makeRoomForDeadlines() else { return }
     let core = core
     let most = age.nanoseconds
     var walk = Walk(self)
@@ -172,7 +172,7 @@ extension Cache {
   func forgetExpired(_ key: Key) {
     guard lrd_cache_is_timed(core) else { return }
     let hash = hasher.hash(key)
-    evict(lrd_cache_shard(core, hash), LRD_REMOVED_EXPIRED) { shard in
+    removeEntry(in: lrd_cache_shard(core, hash), because: LRD_REMOVED_EXPIRED) { shard in
       guard let entry = findLocked(key, hash, shard),
         lrd_entry_is_expired_locked(shard, entry)
       else { return nil }

@@ -36,17 +36,17 @@ extension Cache {
     prepare(for: key, cost, isRefused: refuses(lifetime), with: extras)
     var copy: Value?
     let isShown = extras.onInsertion != nil
-    var storage = Storage(
+    var steps = StoreSteps(
       moment: extras.secondChance?.willWrite(key, hash) ?? 0, ages: extras.ages,
       refresh: extras.refresh, loadTime: loadTime, lends: isShown && canLend, outdates: outdates,
       isWanted: isWanted)
-    if isShown && !storage.lends { copy = copy value }
+    if isShown && !steps.lends { copy = copy value }
     extras.groups?.willStore(key)
     let outcome =
       if let lifetime {
-        storeTimed(consume value, key, cost, lifetime, replaced: replaced, with: &storage)
+        storeTimed(consume value, key, cost, lifetime, replaced: replaced, with: &steps)
       } else {
-        storePlainly(consume value, key, cost, replaced: replaced, with: &storage)
+        storeByRule(consume value, key, cost, replaced: replaced, with: &steps)
       }
     extras.secondChance?.didWrite(hash)
     if outcome.isStored {
@@ -55,15 +55,15 @@ extension Cache {
       extras.groups?.didNotStore(key)
     }
     if outcome.isStored, let onInsertion = extras.onInsertion {
-      if let lent = storage.lent {
+      if let lent = steps.lent {
         onInsertion(key, lent.entry.value(of: Layout.self).pointee, cost)
       } else {
         onInsertion(key, copy!, cost)
       }
-      endLending(&storage)
+      endLending(&steps)
     }
     if copy != nil { drop(&copy) }
-    return storage.gaveUp ? nil : outcome
+    return steps.gaveUp ? nil : outcome
   }
 
   /// What comes before a value is stored: what has expired leaves first, and where there is no room
@@ -107,13 +107,16 @@ extension Cache {
   /// Evicts the entry of `key`, if there is one, as if its room were needed.
   func evict(_ key: Key) {
     let hash = hasher.hash(key)
-    evict(lrd_cache_shard(core, hash), LRD_REMOVED_LIMIT) { findLocked(key, hash, $0) }
+    removeEntry(in: lrd_cache_shard(core, hash), because: LRD_REMOVED_LIMIT) {
+      findLocked(key, hash, $0)
+    }
   }
 
-  /// Evicts the entry that `find` finds under the shard's lock. Returns whether it found one.
+  /// Removes the entry that `find` finds under the shard's lock. Returns whether it found one.
   @discardableResult
-  func evict(
-    _ shard: OpaquePointer, _ reason: lrd_entry_state, _ find: (OpaquePointer) -> StoredEntry?
+  func removeEntry(
+    in shard: OpaquePointer, because reason: lrd_entry_state,
+    _ find: (OpaquePointer) -> StoredEntry?
   ) -> Bool {
     let lane = lrd_lane_attach(core)
     let moment = extras?.secondChance?.moment() ?? 0

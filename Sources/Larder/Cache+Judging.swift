@@ -106,7 +106,7 @@ extension Cache {
     case .remove(let reason):
       // Or removed, or replaced: that cannot be told.
       var isMoved = false
-      let isRemoved = evict(shard, reason) { shard in
+      let isRemoved = removeEntry(in: shard, because: reason) { shard in
         guard lrd_shard_holds_locked(shard, entry, hash48) else {
           isMoved = again && (copy != nil || !staysInPlace && lrd_cache_retrofits(core))
           return nil

@@ -38,7 +38,7 @@ extension Cache {
     while let entry = lrd_garbage_next(core, lane, &garbage) { destroyPair(entry, lane) }
   }
 
-  /// Destroys the entry that an insertion has freed that went the short way.
+  /// Destroys the entry freed by an insertion that went the short way.
   @inlinable
   func destroy(_ entry: UnsafeMutablePointer<lrd_entry>, _ lane: OpaquePointer) {
     destroyPair(entry, lane)

@@ -138,7 +138,7 @@ extension Cache {
   public func contains(_ key: Key) -> Bool {
     let hash = hasher.hash(key)
     if let lane = lrd_lane_plain(core) {
-      let references = Layout.keyRefers ? Layout.referenceCount : 0
+      let references = Layout.keyRefers ? Layout.referencesFollowed : 0
       guard let entry = lrd_find(core, lane, hash, references) else { return false }
       let found = matches(entry, key, hash, lane)
       lrd_loan_end(lane)
@@ -150,7 +150,7 @@ extension Cache {
   /// The entry whose key may have this hash, for callers that will use its value.
   @inlinable @inline(__always)
   func find(_ hash: UInt64, _ lane: OpaquePointer) -> UnsafeMutablePointer<lrd_entry>? {
-    lrd_find(core, lane, hash, Layout.referenceCount)
+    lrd_find(core, lane, hash, Layout.referencesFollowed)
   }
 
   /// Whether the entry just found has this key. False also when the thread has no loan left.

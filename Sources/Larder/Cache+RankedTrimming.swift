@@ -139,7 +139,7 @@ extension Cache {
   /// Evicts a listed entry unless it has changed: another entry may be in its slot by now. If it
   /// was moved, it has another slot, but the same hash and rank. One that shares both will do.
   private func evict(_ listed: Listed, _ rank: (StoredEntry) -> UInt64?) -> Bool {
-    evict(lrd_cache_shard(core, listed.hash48), LRD_REMOVED_TRIM) { shard in
+    removeEntry(in: lrd_cache_shard(core, listed.hash48), because: LRD_REMOVED_TRIM) { shard in
       if lrd_shard_holds_locked(shard, listed.entry, listed.hash48),
         rank(listed.entry) == listed.rank
       {

@@ -56,7 +56,7 @@ extension Cache {
     } else {
       lrd_entry_describe(entry, hash, cost)
     }
-    var storage = Storage(
+    var steps = StoreSteps(
       moment: secondChance.moment(), ages: extras.ages, refresh: extras.refresh, lends: false,
       outdates: false, isWanted: { old, _ in old == nil && secondChance.isCurrent(stamp, hash) })
     extras.groups?.willStore(key)
@@ -64,9 +64,9 @@ extension Cache {
     var newer: Value?
     let shard = lrd_cache_shard(core, hash)
     lrd_insertion_begin(core, lane, shard, hash)
-    let result = publish(
+    let result = storeInRounds(
       &entry, key, hash, shard, lane, &insertion, replaced: &newer,
-      with: &storage)
+      with: &steps)
     let isStored = InsertionOutcome(result).isStored
     if !isStored {
       extras.groups?.didNotStore(key)
@@ -74,7 +74,7 @@ extension Cache {
     }
     // Replaced or written meanwhile, or it has expired: then it does not come back.
     if result == LRD_AGAIN || result == LRD_EXPIRED { drop(&found.value) }
-    finish(&insertion.garbage, lane, since: storage.moment)
+    finish(&insertion.garbage, lane, since: steps.moment)
     if result == LRD_EXPIRED { secondChance.forget(key, hash, since: stamp) }
     if isStored {
       secondChance.forget(key, hash, since: stamp)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CLarder
 
-/// The hits of caches whose entries expire. The inlined path of a lookup finds no lane for such a
-/// cache and comes here, so that other caches pay nothing for deadlines.
+/// Lookups of caches that were given lifetimes after their creation, or that refresh values. The
+/// inlined path finds no lane for such a cache and comes here, so that other caches pay nothing. A
+/// cache created with an expiration stays on the inlined path (`lrd_use.h`).
 extension Cache {
   /// ``value(forKey:)`` where the inlined path does not lead.
   @inlinable @inline(never)

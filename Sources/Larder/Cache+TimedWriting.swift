@@ -31,7 +31,7 @@ extension Cache {
   ) -> InsertionOutcome {
     require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
     guard let lifetime else { return store(consume value, key, cost, replaced: nil) }
-    guard canExpire() else {
+    guard makeRoomForDeadlines() else {
       refuse(consume value)
       return .outOfMemory
     }
@@ -41,7 +41,7 @@ extension Cache {
   /// Sees to it that entries can expire, by their last use as well if `byUse`, those that are
   /// stored and those to come. False without memory.
   @usableFromInline
-  func canExpire(byUse: Bool = false) -> Bool {
+  func makeRoomForDeadlines(byUse: Bool = false) -> Bool {
     lrd_cache_retrofit(core, byUse)
   }
 
@@ -50,9 +50,9 @@ extension Cache {
   @usableFromInline @inline(never)
   func refit(
     _ entry: inout UnsafeMutablePointer<lrd_entry>, _ hash: UInt64,
-    _ storage: UnsafeMutablePointer<Storage>?
+    _ steps: UnsafeMutablePointer<StoreSteps>?
   ) -> Bool {
-    storage?.pointee.endLoan()
+    steps?.pointee.endLoan()
     guard let moved = lrd_slot_take_timed(core, nil, lrd_entry_cost(entry)) else { return false }
     moved.key(of: Layout.self).moveInitialize(from: entry.key(of: Layout.self), count: 1)
     moved.value(of: Layout.self).moveInitialize(from: entry.value(of: Layout.self), count: 1)
@@ -72,15 +72,15 @@ extension Cache {
     return storeTimed(consume value, key, cost, lifetime, replaced: nil, with: nil)
   }
 
-  /// ``storePlainly(_:_:_:replaced:with:)`` of an entry with a lifetime of its own.
+  /// ``storeByRule(_:_:_:replaced:with:)`` of an entry with a lifetime of its own.
   @inlinable @inline(never)
   func storeTimed(
     _ value: consuming Value, _ key: Key, _ cost: Int?, _ lifetime: OwnLifetime,
-    replaced: UnsafeMutablePointer<Value?>?, with storage: UnsafeMutablePointer<Storage>?
+    replaced: UnsafeMutablePointer<Value?>?, with steps: UnsafeMutablePointer<StoreSteps>?
   ) -> InsertionOutcome {
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
-    lrd_shard_prefetch(shard, hash, Layout.referenceCount)
+    lrd_shard_prefetch(shard, hash, Layout.referencesFollowed)
     let lane = lrd_lane_current(core) ?? lrd_lane_timed(core) ?? lrd_lane_attach(core)
     let cost = cost.map(UInt64.init) ?? lrd_cache_default_cost(core)
     guard let entry = lrd_slot_take_timed(core, lane, cost) else {
@@ -94,7 +94,7 @@ extension Cache {
     case .until(let deadline): lrd_entry_describe_until(entry, hash, cost, deadline)
     }
     lrd_insertion_begin(core, lane, shard, hash)
-    return storeSlowly(entry, key, hash, shard, lane, replaced: replaced, with: storage)
+    return storeSlowly(entry, key, hash, shard, lane, replaced: replaced, with: steps)
   }
 
   /// ``store(_:_:_:lifetime:)`` for caches with optional features.

@@ -24,7 +24,7 @@ extension Cache {
   /// Removes an entry if it has expired: just now, or it is kept for longer, for loads that fail.
   private func removeExpired(_ name: EntryName, _ shard: OpaquePointer) -> Bool {
     guard lrd_cache_is_timed(core) else { return false }
-    return evict(shard, LRD_REMOVED_EXPIRED) { shard in
+    return removeEntry(in: shard, because: LRD_REMOVED_EXPIRED) { shard in
       guard let entry = findStillLocked(name, shard),
         lrd_entry_is_expired_locked(shard, entry)
       else { return nil }

@@ -82,19 +82,19 @@ extension Cache {
     _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?
   ) -> InsertionOutcome {
     if let extras { return store(consume value, key, cost, replaced: replaced, with: extras) }
-    return storePlainly(consume value, key, cost, replaced: replaced)
+    return storeByRule(consume value, key, cost, replaced: replaced)
   }
 
   /// ``store(_:_:_:replaced:)`` for caches without optional features. Where there are some, they
-  /// have done their part before, and `storage` says what else to do.
+  /// have done their part before, and `steps` says what else to do.
   @inlinable
-  func storePlainly(
+  func storeByRule(
     _ value: consuming Value, _ key: Key, _ cost: Int?, replaced: UnsafeMutablePointer<Value?>?,
-    with storage: UnsafeMutablePointer<Storage>? = nil
+    with steps: UnsafeMutablePointer<StoreSteps>? = nil
   ) -> InsertionOutcome {
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
-    lrd_shard_prefetch(shard, hash, Layout.referenceCount)
+    lrd_shard_prefetch(shard, hash, Layout.referencesFollowed)
     let lane = lrd_lane_current(core) ?? lrd_lane_attach(core)
     let cost = cost.map(UInt64.init) ?? lrd_cache_default_cost(core)
     guard let entry = lrd_slot_take(core, lane, cost) else {
@@ -105,7 +105,7 @@ extension Cache {
     entry.value(of: Layout.self).initialize(to: consume value)
     lrd_entry_describe(entry, hash, cost)
     // Where something is to be done under the lock, only the long way does it.
-    if storage == nil {
+    if steps == nil {
       var freed: UnsafeMutablePointer<lrd_entry>?
       if lrd_shortway_try(core, lane, shard, entry, hash, &freed) {
         if let freed { destroy(freed, lane.unsafelyUnwrapped) }
@@ -114,7 +114,7 @@ extension Cache {
     } else {
       lrd_insertion_begin(core, lane, shard, hash)
     }
-    return storeSlowly(entry, key, hash, shard, lane, replaced: replaced, with: storage)
+    return storeSlowly(entry, key, hash, shard, lane, replaced: replaced, with: steps)
   }
 
   /// Stores an entry that cannot go the short way. The shard is locked.
@@ -122,47 +122,46 @@ extension Cache {
   func storeSlowly(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64, _ shard: OpaquePointer,
     _ lane: OpaquePointer?, replaced: UnsafeMutablePointer<Value?>?,
-    with storage: UnsafeMutablePointer<Storage>?
+    with steps: UnsafeMutablePointer<StoreSteps>?
   ) -> InsertionOutcome {
     var insertion = lrd_insertion()
     var entry = entry
-    let result = publish(
-      &entry, key, hash, shard, lane, &insertion, replaced: replaced, with: storage)
+    let result = storeInRounds(
+      &entry, key, hash, shard, lane, &insertion, replaced: replaced, with: steps)
     if result != LRD_INSERTED && result != LRD_REPLACED {
-      storage?.pointee.endLoan()
+      steps?.pointee.endLoan()
       discard(entry, lane)
     }
-    let keepsOld = result == LRD_OUT_OF_MEMORY && !insertion.replaced
+    let keepsOld = result == LRD_OUT_OF_MEMORY && !insertion.took_out
     if let replaced, keepsOld || insertion.expired { drop(replaced) }
-    finish(&insertion.garbage, lane, since: storage?.pointee.moment ?? 0)
+    finish(&insertion.garbage, lane, since: steps?.pointee.moment ?? 0)
     return InsertionOutcome(result)
   }
 
   /// Stores an entry in as many rounds as that takes, and copies the value of the entry it finds
-  /// to `replaced`. The result is `LRD_AGAIN` if `storage` gave up: then nothing is stored. The
+  /// to `replaced`. The result is `LRD_AGAIN` if `steps` gave up: then nothing is stored. The
   /// shard is locked for the first round. The entry may have to move to another slot.
   @inlinable @inline(__always)
-  func publish(
+  func storeInRounds(
     _ entry: inout UnsafeMutablePointer<lrd_entry>, _ key: Key, _ hash: UInt64,
     _ shard: OpaquePointer, _ lane: OpaquePointer?, _ insertion: inout lrd_insertion,
-    replaced: UnsafeMutablePointer<Value?>?, with storage: UnsafeMutablePointer<Storage>?
+    replaced: UnsafeMutablePointer<Value?>?, with steps: UnsafeMutablePointer<StoreSteps>?
   ) -> lrd_result {
     while true {
-      if lrd_shard_is_flying_locked(shard) { outdateLocked(key, hash, shard, unless: storage) }
+      if lrd_shard_is_flying_locked(shard) { outdateLocked(key, hash, shard, unless: steps) }
       let old = findLocked(key, hash, shard)
-      if !insertion.replaced, let replaced, let old, !lrd_entry_is_expired_locked(shard, old) {
+      if !insertion.took_out, let replaced, let old, !lrd_entry_is_expired_locked(shard, old) {
         replaced.pointee = old.value(of: Layout.self).pointee
       }
-      if let storage, !prepareLocked(entry, old, shard, lane, storage, tookOut: insertion.replaced)
-      {
+      if let steps, !prepareLocked(entry, old, shard, lane, steps, tookOut: insertion.took_out) {
         lrd_insertion_abandon(core, shard, &insertion)
         return LRD_AGAIN
       }
       let result = lrd_insertion_finish(core, lane, shard, &insertion, entry, old, hash)
       if result.rawValue < LRD_AGAIN.rawValue { return result }
       // Not under the lock: the copy that this round made may be the last reference.
-      if !insertion.replaced, let replaced, replaced.pointee != nil { drop(replaced) }
-      if result == LRD_UNFIT && !refit(&entry, hash, storage) {
+      if !insertion.took_out, let replaced, replaced.pointee != nil { drop(replaced) }
+      if result == LRD_UNFIT && !refit(&entry, hash, steps) {
         lrd_insertion_starve(core, shard, &insertion)
         return LRD_OUT_OF_MEMORY
       }

@@ -9,9 +9,10 @@ import Synchronization
 ///     if let image = thumbnails["cat"] { … }
 ///
 /// **Threads.** Every member may be called from any thread at any time. A hit takes no lock and
-/// stores only to memory of its own thread, with one exception that depends on the policy. Some
-/// policies count hits in a byte of the entry, until that is at its small maximum. Others note a
-/// thread's hits in the eviction order, 64 at a time, if the lock is free. A thread's first use of
+/// stores only to memory of its own thread, with exceptions that depend on the policy and on what
+/// else the cache does: <doc:Synchronization#What-a-hit-writes> lists all. Most policies count hits
+/// in a byte of the entry, until that is at its small maximum. Others note a thread's hits in the
+/// eviction order, 64 at a time, if the lock is free. A thread's first use of
 /// a cache takes a lock. A write locks one shard. All operations are linearizable for each key;
 /// but for two milliseconds after a deadline, see <doc:Expiring#How-exact-it-is>.
 ///

@@ -27,7 +27,7 @@ public import CLarder
 
   /// How many references of a pair a hit follows: the key's when it compares keys, the value's when
   /// it copies the value.
-  @inlinable package static var referenceCount: UInt32 {
+  @inlinable package static var referencesFollowed: UInt32 {
     (keyRefers ? 1 : 0) + (isReference(Value.self) || Value.self == String.self ? 1 : 0)
   }
 

@@ -99,13 +99,13 @@ extension Expiration {
 
 extension Duration {
   /// A hundred years. What is longer never ends.
-  private static let longest = Duration.seconds(3_155_760_000)
+  static var longestLifetime: Duration { .nanoseconds(lrd_lifetime_longest) }
 
   /// The nanoseconds of a lifetime as the core counts them: 0 for none, `UInt64.max` for one that
   /// never ends.
   @usableFromInline var lifetime: UInt64 {
     if self <= .zero { return 0 }
-    return self > .longest ? .max : Swift.max(1, nanoseconds)
+    return self > .longestLifetime ? .max : Swift.max(1, nanoseconds)
   }
 
   /// The lifetime of so many nanoseconds; `nil` if it never ends.

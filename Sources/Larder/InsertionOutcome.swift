@@ -30,6 +30,7 @@ extension InsertionOutcome {
     case LRD_REPLACED: self = .replaced
     case LRD_TOO_COSTLY: self = .tooCostly
     case LRD_EXPIRED: self = .expired
+    // Out of memory. Or it was given up: then the caller looks at `gaveUp`.
     default: self = .outOfMemory
     }
   }

@@ -50,7 +50,7 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
     get { contents.expiration.afterWrite }
     nonmutating set {
       cache.store.expectExpirations()
-      contents.setLifetime(afterWrite: newValue)
+      contents.setExpiration(afterWrite: newValue)
     }
   }
 
@@ -62,7 +62,7 @@ public struct ObjectCacheLifetimes<KeyType: AnyObject, ObjectType: AnyObject> {
     get { contents.expiration.afterAccess }
     nonmutating set {
       cache.store.expectExpirations()
-      contents.setLifetime(afterAccess: newValue)
+      contents.setExpiration(afterAccess: newValue)
     }
   }
 

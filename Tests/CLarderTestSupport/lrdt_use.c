@@ -125,9 +125,9 @@ static bool look_at_retrofit(void *context, uint64_t step) {
   lrd_cache *cache = this->cache;
   const lrd_timer *timer = cache->shards->timer;
   bool told = lrd_cache_has_room(cache, false) || lrd_cache_has_room(cache, true);
-  bool looks = LRD_LOAD(&cache->plain) & LRD_NUMBER_TIMED;
+  bool looks = LRD_LOAD(&cache->plain) & LRD_NUMBER_DETOURS;
   if (told && !looks) this->fault = "lifetimes are given before lookups look at them";
-  if (told && !(LRD_LOAD(&cache->number) & LRD_NUMBER_TIMED)) this->fault = "lanes are found";
+  if (told && !(LRD_LOAD(&cache->number) & LRD_NUMBER_DETOURS)) this->fault = "lanes are found";
   if (looks && !(timer && timer->hard)) this->fault = "lookups look where there is nothing yet";
   return !this->fault;
 }

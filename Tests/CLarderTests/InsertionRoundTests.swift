@@ -73,7 +73,7 @@ struct InsertionRoundTests {
     var insertion = lrd_insertion()
     let new = core.make(key, cost: 7)
     #expect(core.round(&insertion, new, key, old: old) == LRD_AGAIN)
-    #expect(insertion.replaced)
+    #expect(insertion.took_out)
     return (insertion, old, new)
   }
 
@@ -85,7 +85,7 @@ struct InsertionRoundTests {
     var (insertion, _, entry) = oldEntryIsOut(core)
     let second = core.store(key, cost: 1)
     #expect(core.round(&insertion, entry, key, old: second) == LRD_AGAIN)
-    #expect(!insertion.replaced, "the caller looks again at what it replaces")
+    #expect(!insertion.took_out, "the caller looks again at what it replaces")
     let result = core.round(&insertion, entry, key, old: second)
     #expect(result == LRD_AGAIN && core.rounds(&insertion, entry, key) == LRD_REPLACED)
     core.finish(&insertion)
@@ -132,7 +132,7 @@ struct InsertionRoundTests {
       let result = core.rounds(&insertion, entry, subject.key, starves: true)
       #expect(result == LRD_OUT_OF_MEMORY && unfit != nil)
       #expect(Int(lrd_entry_get_state(old)) == Int(LRD_REMOVED_LIMIT.rawValue))
-      #expect(!insertion.replaced)
+      #expect(!insertion.took_out)
       for other in others[unfit!...] + [entry] { lrd_slot_give(core.cache, core.lane, other) }
       core.finish(&insertion)
       let statistics = lrd_cache_statistics(core.cache)
@@ -186,7 +186,7 @@ struct InsertionRoundTests {
     let entry = core.make(key, cost: 100)
     var insertion = lrd_insertion()
     #expect(core.round(&insertion, entry, key, old: first) == LRD_AGAIN)
-    #expect(insertion.expired && !insertion.replaced)
+    #expect(insertion.expired && !insertion.took_out)
     let second = core.store(key, cost: 1)
     var result = LRD_AGAIN
     while result == LRD_AGAIN { result = core.round(&insertion, entry, key, old: second) }

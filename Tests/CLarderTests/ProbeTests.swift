@@ -88,7 +88,7 @@ struct ProbeTests {
       var probe = lrd_probe()
       probe.mixed = Self.mixed(1)
       probe.hits = 5
-      probe.loads = true
+      probe.stores = true
       #expect(Self.ask(probe, shadow) == 1 && Self.holds(shadow, 1))
     }
   }

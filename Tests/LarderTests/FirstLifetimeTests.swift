@@ -96,8 +96,8 @@ struct FirstLifetimeTests {
     for key in 0..<10_000 { cache[key] = key }
     let memory = cache.memoryFootprint
     cache.expiration = .never
-    cache.setLifetime(afterWrite: nil)
-    cache.setLifetime(afterAccess: nil)
+    cache.setExpiration(afterWrite: nil)
+    cache.setExpiration(afterAccess: nil)
     #expect(cache.memoryFootprint == memory)
   }
 

@@ -31,7 +31,7 @@ struct HintTests {
     }
     let entry = memory.assumingMemoryBound(to: lrd_entry.self)
     let references = Layout.references
-    #expect(Layout.referenceCount == references.count)
+    #expect(Layout.referencesFollowed == references.count)
     return [references.at.0, references.at.1].prefix(Int(references.count)).map {
       lrd_entry_refers_to(entry, $0)
     }

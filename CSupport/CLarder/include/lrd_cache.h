@@ -10,7 +10,7 @@
  *
  * FIELDS of lrd_cache
  *   number          unique in the process, not 0. A thread finds its lane by it (relaxed). If the
- *                   top bit is set, it finds none in `lrd_near`, and looks in `lrd_near_timed`. The
+ *                   top bit is set, it finds none in `lrd_near`, and looks in `lrd_near_detours`. The
  *                   bit is set at creation if the layer above `detours`. Otherwise
  *                   lrd_cache_retrofit() sets it once, when the cache is given lifetimes (release),
  *                   partner: lrd_cache_is_timed(), lrd_lane_attach()
@@ -63,7 +63,7 @@
 #define LRD_SHARDS_MOST 64
 
 /// The bit of a cache's number by which lookups find no lane on their shortest way.
-#define LRD_NUMBER_TIMED ((uint64_t)1 << 63)
+#define LRD_NUMBER_DETOURS ((uint64_t)1 << 63)
 
 struct lrd_lanes;
 struct lrd_cache;
@@ -141,7 +141,7 @@ uint32_t lrd_cache_choose_shards(const lrd_policy *policy, uint64_t count_limit,
 /// was found before may have none.
 static inline bool lrd_cache_is_timed(const lrd_cache *cache) {
   return cache->timed ||
-         atomic_load_explicit(&cache->number, memory_order_acquire) & LRD_NUMBER_TIMED;
+         atomic_load_explicit(&cache->number, memory_order_acquire) & LRD_NUMBER_DETOURS;
 }
 
 /// True when entries can expire and, if `by_use`, have room for a deadline by their last use.

@@ -39,9 +39,10 @@
 #define LRD_LIFE_FOREVER (LRD_LIFE_MASK - 1)
 
 /// Before the header of a timed entry. The links are those of its shard's wheel (lrd_wheel.h).
+/// Until the entry is published, `next` is its lrd_lifetime_kind.
 typedef struct lrd_time {
-  uint32_t earlier;
-  uint32_t later;
+  uint32_t previous;
+  uint32_t next;
   _Atomic(uint64_t) word; // beside the header, which lookups read, too
 } lrd_time;
 _Static_assert(sizeof(lrd_time) == LRD_TIME_BYTES, "the time lies right before the header");

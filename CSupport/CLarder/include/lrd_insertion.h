@@ -16,7 +16,7 @@
  * look there for what has expired, after many victims, or because another thread has stored a value
  * for the key meanwhile. The entry is not stored, and the caller starts over with
  * lrd_insertion_begin(). Each round finds an old value, or none. The value replaced is that of the
- * last round; but once a round has set `replaced`, it is the one that that round found. */
+ * last round; but once a round has set `took_out`, it is the one that that round found. */
 #pragma once
 
 #include "lrd_enter.h"
@@ -29,11 +29,11 @@
 typedef struct lrd_insertion {
   lrd_garbage garbage;
   lrd_supply supply;
-  lrd_entry *_Nullable taken; // what `replaced` took out, if the caller is still to see it
-  bool replaced;              // an earlier round took the key's old entry out
-  bool noted;                 // an earlier round noted the replacement as a hit
-  bool expired;               // the old entry that this round found had expired: there was none
-  uint32_t seeks;             // rounds that ended to look in other shards for what has expired
+  lrd_entry *_Nullable taken_out; // what `took_out` means, if the caller is still to see it
+  bool took_out;                  // an earlier round took the key's old entry out
+  bool noted;                     // an earlier round noted the replacement as a hit
+  bool expired;                   // the old entry that this round found had expired: there was none
+  uint32_t seeks;                 // rounds that ended to look in other shards for what has expired
 } lrd_insertion;
 
 typedef enum lrd_result {

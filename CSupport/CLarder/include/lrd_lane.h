@@ -70,7 +70,7 @@ typedef struct lrd_near_lane {
 extern _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
 
 /// The same by numbers with the top bit, of which lookups know nothing on their shortest way.
-extern _Thread_local lrd_near_lane lrd_near_timed[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
+extern _Thread_local lrd_near_lane lrd_near_detours[LRD_NEAR_LANES] LRD_INITIAL_EXEC;
 
 // clang assumes that reading a thread-local variable may allocate. This one is LRD_INITIAL_EXEC.
 #pragma clang diagnostic push
@@ -91,15 +91,15 @@ LRD_INLINE lrd_lane *_Nullable lrd_lane_current(lrd_cache *cache) LRD_NONBLOCKIN
   return lrd_lane_near(LRD_LOAD(&cache->number));
 }
 
-/// The same, but NULL if entries of the cache can expire.
+/// lrd_lane_current(), but NULL if entries of the cache can expire.
 LRD_INLINE lrd_lane *_Nullable lrd_lane_plain(lrd_cache *cache) LRD_NONBLOCKING {
   return lrd_lane_near(LRD_LOAD(&cache->plain));
 }
 
-/// The same for a cache whose entries can expire, and NULL for others.
+/// lrd_lane_current() for a cache whose entries can expire, and NULL for others.
 LRD_INLINE lrd_lane *_Nullable lrd_lane_timed(lrd_cache *cache) LRD_NONBLOCKING {
   uint64_t number = atomic_load_explicit(&cache->number, memory_order_acquire);
-  const lrd_near_lane *near = &lrd_near_timed[number % LRD_NEAR_LANES];
+  const lrd_near_lane *near = &lrd_near_detours[number % LRD_NEAR_LANES];
   if (LRD_LIKELY(near->cache_number == number)) return near->lane;
   return cache->timed ? lrd_lane_near(number) : NULL;
 }
@@ -121,11 +121,11 @@ void lrd_lanes_reset(lrd_cache *cache);
 /// Forgets the lanes that this thread used last.
 static inline void lrd_lanes_forget_near(void) {
   for (int i = 0; i < LRD_NEAR_LANES; i++)
-    lrd_near[i] = lrd_near_timed[i] = (lrd_near_lane){0, NULL};
+    lrd_near[i] = lrd_near_detours[i] = (lrd_near_lane){0, NULL};
 }
 
 /// The calling thread's lane, made if needed; NULL without memory. Stores it in `lrd_near` or
-/// `lrd_near_timed` if the hit path may be taken. Asks for a visit that is `owed`. No lock is held.
+/// `lrd_near_detours` if the hit path may be taken. Asks for a visit that is `owed`. No lock is held.
 lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
 
 /// The calling thread's lane if it has one.

@@ -4,7 +4,9 @@
  *   lane = lrd_lane_current()     (lrd_lane.h) NULL: use lrd_find_slow(), or the lock
  *   entry = lrd_find()            stays valid until lrd_loan_end()
  *     compare the key, copy or use the value: pinned (lrd_loan_pin()) if that may run user code
- *   lrd_use(), lrd_loan_end()     or lrd_miss() when there was none, or it has expired (lrd_use.h)
+ *   found, and lrd_use():         lrd_loan_end()
+ *   found, but not lrd_use():     lrd_loan_end(), lrd_miss(): it has expired (lrd_use.h)
+ *   not found:                    lrd_miss()
  *
  * Everything stored here is the thread's own, its hazards and its lane; but where the policy has
  * hits counted in entries, also a byte of the entry until it is at its most. The protocol is told
@@ -34,9 +36,9 @@ lrd_entry *_Nullable lrd_find_slow(lrd_cache *cache, lrd_lane *lane,
 
 /// An entry whose hash may be `hash`, safe to read until lrd_loan_end(); NULL when there is none.
 /// If its key differs, call lrd_find_slow(), which compares hashes. Begins to load the memory that
-/// the entry refers to: `reference_count` is that of the cache's options, or 0 to load nothing.
+/// the entry refers to: the first `references` of those that the cache's options name.
 LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint64_t hash,
-                                         uint32_t reference_count) LRD_NONBLOCKING {
+                                         uint32_t references) LRD_NONBLOCKING {
   lrd_shard *shard = lrd_cache_shard(cache, hash);
   LRD_KEEP(shard);
   lrd_hazard *hazard = lane->thread->top;
@@ -48,9 +50,9 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
   if (LRD_UNLIKELY(atomic_load_explicit(&shard->root, memory_order_acquire) != root)) goto slow;
   uint64_t index = lrd_table_index(root, hash);
   lrd_bucket *bucket = &root->bucket[index];
-  size_t hints = index * reference_count;
+  size_t hints = index * references;
   uintptr_t hints_at = (uintptr_t)root->hints + hints * sizeof(lrd_hints);
-  if (reference_count) LRD_PREFETCH((const void *)hints_at);
+  if (references) LRD_PREFETCH((const void *)hints_at);
   uint64_t link = atomic_load_explicit(&bucket->link, memory_order_acquire);
   uint32_t bits = lrd_bucket_search(bucket, hash);
   if (LRD_LIKELY(bits)) {
@@ -59,7 +61,7 @@ LRD_INLINE lrd_entry *_Nullable lrd_find(lrd_cache *cache, lrd_lane *lane, uint6
     uint32_t id = atomic_load_explicit(at, memory_order_acquire);
     uint64_t changes;
     entry = lrd_pool_locate(&cache->pool, id, &changes);
-    for (uint32_t i = 0; i < reference_count; i++) {
+    for (uint32_t i = 0; i < references; i++) {
       lrd_hints_prefetch(&root->hints[hints + i], cell);
     }
     lrd_hazard_set(&hazard->entry, entry);

@@ -20,8 +20,9 @@
  *   `lock` guards every field but `root`, `bucket`, `buckets` and `hints`. It is a leaf: its holder
  *   allocates and frees nothing, runs no user code but ==, and takes no other lock but those of the
  *   cache's next shards (lrd_removal_of_all(), lrd_removal_observe(), fork). A policy may try a
- *   lock of its own. A function whose name ends in _locked needs the lock; any other function needs
- *   it free. Removed entries leave as a chain.
+ *   lock of its own. A function whose name ends in _locked needs the lock and keeps it. One marked
+ *   LRD_RELEASE, or LRD_UNCHECKED_LOCKS where its answer decides, needs it and may give it up. Any
+ *   other needs it free. Removed entries leave as a chain.
  * THE ROOT
  *   `root` is the table that readers start from. Written under the lock (release), read by all
  *   (acquire). While a table moves, the root is the old one, and its `next` is the new one.
@@ -169,7 +170,7 @@ static inline bool lrd_entry_is_expired_locked(lrd_shard *shard, const lrd_entry
 void lrd_shard_link_locked(lrd_shard *shard, lrd_entry *entry, uint64_t hash)
     LRD_REQUIRES(shard->lock);
 
-/// Takes an entry out of the table that is not in the order, and sat in slot `id`. Its state
+/// Takes the entry in slot `id`, which is out of the order already, out of the table. Its state
 /// becomes `reason`.
 LRD_INLINE void lrd_shard_erase_locked(lrd_shard *shard, lrd_entry *entry, uint32_t id,
                                        uint8_t reason) LRD_REQUIRES(shard->lock) {
@@ -184,8 +185,8 @@ LRD_INLINE void lrd_shard_erase_locked(lrd_shard *shard, lrd_entry *entry, uint3
   shard->unlinked++;
 }
 
-/// Takes an entry out of table and order, whose cost is 0 and which is in no wheel. Its state
-/// becomes `reason`.
+/// Takes an entry of cost 0 that is in no wheel out of table and order. Its state becomes
+/// `reason`.
 LRD_INLINE void lrd_shard_detach_locked(lrd_shard *shard, lrd_entry *entry, uint8_t reason)
     LRD_REQUIRES(shard->lock) {
   uint32_t id = entry->prev;

@@ -9,8 +9,8 @@
  *   the policy wants no other history, and no flight is under way
  *   if entries can expire, none does in this turn of the wheel or the next, the slot has room for a
  *   deadline, and the thread has a lane
- *   there is room; or the new entry costs nothing, so that the count is short, or somebody is just
- *   lowering a limit. It then evicts one, and needs that
+ *   there is room; or the new entry costs nothing: then the count is short, or somebody is just
+ *   lowering a limit, one entry is evicted, and it needs that
  *     nobody observes, no entry of the shard has a cost, and the limbo is due for nothing
  *     the thread has a lane, lends nothing, and destroys nothing further up its stack
  *     no other shard can have what has expired: that would go first

@@ -98,7 +98,10 @@ static inline bool lrd_timer_is_over(const lrd_entry *entry, uint64_t limit) {
   return LRD_LOAD(&lrd_entry_time(entry)->word) < limit;
 }
 
-/// The ticks of a lifetime in nanoseconds. More than a hundred years, of 366 days, has no end.
+/// A hundred years, in nanoseconds. A longer lifetime has no end.
+static const uint64_t lrd_lifetime_longest = (uint64_t)36525 * 86400 * 1000000000u;
+
+/// The ticks of a lifetime in nanoseconds.
 uint64_t lrd_ticks_of(uint64_t nanoseconds);
 
 /// Says that an entry, described but for its time, goes by such a lifetime. It has room for it.

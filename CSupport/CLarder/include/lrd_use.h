@@ -34,7 +34,8 @@ LRD_INLINE bool lrd_entry_is_alive(lrd_cache *cache, lrd_lane *lane,
   return LRD_LOAD(&lrd_entry_time(entry)->word) >= lrd_lane_limit(cache, lane);
 }
 
-/// The same for a use of the entry: this moves the deadline of an entry that goes by its last use.
+/// lrd_entry_is_alive() for a use of the entry: moves the deadline of one that goes by its last
+/// use.
 LRD_INLINE bool lrd_entry_prolong(lrd_cache *cache, lrd_lane *lane,
                                   lrd_entry *entry) LRD_NONBLOCKING {
   return lrd_entry_has_plenty(cache, lane, entry) || lrd_entry_prolong_slow(cache, lane, entry);

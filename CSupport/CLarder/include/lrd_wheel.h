@@ -2,31 +2,31 @@
 /* lrd_wheel.h — a shard's entries by the time at which they expire: hierarchical timing wheels
  * (Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987).
  *
- *   level 0   64 slots of one turn, about a millisecond   ▲ entries that come due move down,
- *   level 1   64 slots of 64 turns                        │ level by level
+ *   level 0   64 spokes of one turn, about a millisecond   ▲ entries that come due move down,
+ *   level 1   64 spokes of 64 turns                        │ level by level
  *   …
  *   level 7   the last one: 64^7 turns and more
  *
  * A turn is 2^20 ns. Its number falls into groups of six bits, one for each level. Compare the turn
  * of an entry with that of the wheel: the highest group that differs gives the level, and its bits
- * give the slot. So all slots in use lie ahead of the wheel, and what a level holds comes before
- * what the next one holds. To move on, the wheel looks for the first slot that is not empty, by one
+ * give the spoke. So all spokes in use lie ahead of the wheel, and what a level holds comes before
+ * what the next one holds. To move on, the wheel looks for the first spoke that is not empty, by one
  * bit for each. So a wheel that stood still for ten years catches up in a few steps.
  *
- * A step takes an entry out, moves it down, or looks at a few. A slot that the wheel has reached is
+ * A step takes an entry out, moves it down, or looks at a few. A spoke that the wheel has reached is
  * emptied entry by entry, before anything else.
  *
- * A SEARCH goes through the slot of a turn that is not over yet, for what is due already. A step
+ * A SEARCH goes through the spoke of a turn that is not over yet, for what is due already. A step
  * looks at up to LRD_WHEEL_LOOKS entries, and the next step goes on from there. A search for a tick
  * serves all steps of that tick or an earlier one. A step of a later tick begins it anew. So does
  * an entry that is linked behind it and due for it. A call whose steps all have one tick thus comes
  * to an end, whatever others do: a turn has 256 ticks, and a later one begins its search anew once.
  *
- * Entries are linked by slot ids, `earlier` and `later` of lrd_time. The first of a slot has the
- * slot's number there, LRD_WHEEL_HEAD and up: no id is as high. A hit may move a deadline without
- * telling the wheel. The entry is then found too early, and linked again where it belongs. An entry
- * that is not in the wheel has LRD_NIL in `earlier`, unless it left by removeAll(): that leaves the
- * links of entries as they are.
+ * Entries are linked by the ids of their slots, `previous` and `next` of lrd_time. The first one of
+ * a spoke has in `previous` the spoke's number, LRD_WHEEL_HEAD and up: no id is as high. A hit may
+ * move a deadline without telling the wheel. The entry is then found too early, and linked again
+ * where it belongs. An entry that is not in the wheel has LRD_NIL in `previous`, unless it left by
+ * removeAll(): that leaves the links of entries as they are.
  *
  * GRACE. A wheel may keep entries for a time after their deadlines, for a layer above that still
  * has a use for them. To the wheel that is as if all deadlines were later by so much. Lookups do
@@ -40,7 +40,7 @@
 
 #pragma clang assume_nonnull begin
 
-enum { LRD_WHEEL_LEVELS = 8, LRD_WHEEL_SLOTS = 64, LRD_WHEEL_LOOKS = 8 };
+enum { LRD_WHEEL_LEVELS = 8, LRD_WHEEL_SPOKES = 64, LRD_WHEEL_LOOKS = 8 };
 #define LRD_WHEEL_HEAD (UINT32_MAX - 1023)
 /// A turn in ticks.
 #define LRD_TURN_SHIFT 8
@@ -48,12 +48,12 @@ enum { LRD_WHEEL_LEVELS = 8, LRD_WHEEL_SLOTS = 64, LRD_WHEEL_LOOKS = 8 };
 typedef struct lrd_wheel {
   uint64_t turn;                       // what is behind has been taken out
   uint64_t grace;                      // ticks; constant once there are entries
-  uint64_t occupied[LRD_WHEEL_LEVELS]; // a bit for each slot
-  uint32_t first[LRD_WHEEL_LEVELS * LRD_WHEEL_SLOTS];
+  uint64_t occupied[LRD_WHEEL_LEVELS]; // a bit for each spoke
+  uint32_t first[LRD_WHEEL_LEVELS * LRD_WHEEL_SPOKES];
   struct {
     uint64_t turn, seen_from;
-    uint32_t slot;
-  } recent; // the slot that a turn belongs to, seen from another one
+    uint32_t spoke;
+  } recent; // the spoke that a turn belongs to, seen from another one
   struct {
     uint64_t before; // it finds what is due before this tick; 0: it must begin anew
     uint32_t next;   // the entry that it has come to; LRD_NIL: it has ended
@@ -64,7 +64,7 @@ typedef struct lrd_wheel {
 void lrd_wheel_open(lrd_wheel *wheel, uint64_t tick);
 
 /// Sets `recent`.
-void lrd_wheel_find_slot(lrd_wheel *wheel, uint64_t turn);
+void lrd_wheel_find_spoke(lrd_wheel *wheel, uint64_t turn);
 
 /// Links an entry by its deadline and the grace. It is due when the turn of that is over; returns
 /// the tick at which it is.
@@ -72,19 +72,19 @@ LRD_INLINE uint64_t lrd_wheel_add(lrd_wheel *wheel, lrd_pool *pool, lrd_entry *e
                                   uint64_t deadline) {
   uint64_t due = deadline + wheel->grace, turn = due >> LRD_TURN_SHIFT;
   if (LRD_UNLIKELY(due < wheel->search.before)) wheel->search.before = 0;
-  // What is stored in the same millisecond mostly belongs to one slot.
+  // What is stored in the same millisecond mostly belongs to one spoke.
   if (LRD_UNLIKELY(turn != wheel->recent.turn || wheel->turn != wheel->recent.seen_from)) {
-    lrd_wheel_find_slot(wheel, turn);
+    lrd_wheel_find_spoke(wheel, turn);
   }
-  uint32_t slot = wheel->recent.slot, next = wheel->first[slot];
+  uint32_t spoke = wheel->recent.spoke, next = wheel->first[spoke];
   lrd_time *time = lrd_entry_time(entry);
-  time->earlier = LRD_WHEEL_HEAD + slot;
-  time->later = next;
-  wheel->first[slot] = id;
+  time->previous = LRD_WHEEL_HEAD + spoke;
+  time->next = next;
+  wheel->first[spoke] = id;
   if (LRD_LIKELY(next != LRD_NIL)) {
-    lrd_entry_time(lrd_pool_entry(pool, next))->earlier = id;
+    lrd_entry_time(lrd_pool_entry(pool, next))->previous = id;
   } else {
-    wheel->occupied[slot / LRD_WHEEL_SLOTS] |= (uint64_t)1 << slot % LRD_WHEEL_SLOTS;
+    wheel->occupied[spoke / LRD_WHEEL_SPOKES] |= (uint64_t)1 << spoke % LRD_WHEEL_SPOKES;
   }
   return (turn + 1) << LRD_TURN_SHIFT;
 }

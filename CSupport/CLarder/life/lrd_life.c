@@ -145,8 +145,8 @@ lrd_cache *lrd_cache_create(const lrd_options *options) {
   cache->listens = cache->policy->listens ? cache->policy->listens(cache->shared) : &nothing;
   static _Atomic(uint64_t) caches = 0;
   uint64_t number = 1 + atomic_fetch_add_explicit(&caches, 1, memory_order_relaxed);
-  LRD_STORE(&cache->number, number | (options->detours ? LRD_NUMBER_TIMED : 0));
-  LRD_STORE(&cache->plain, number | (options->timed ? LRD_NUMBER_TIMED : 0));
+  LRD_STORE(&cache->number, number | (options->detours ? LRD_NUMBER_DETOURS : 0));
+  LRD_STORE(&cache->plain, number | (options->timed ? LRD_NUMBER_DETOURS : 0));
   cache->observed = options->observed;
   cache->hooks = options->hooks;
   lrd_lanes_open(cache);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 _Thread_local lrd_near_lane lrd_near[LRD_NEAR_LANES];
-_Thread_local lrd_near_lane lrd_near_timed[LRD_NEAR_LANES];
+_Thread_local lrd_near_lane lrd_near_detours[LRD_NEAR_LANES];
 
 static lrd_lanes no_lanes = {.capacity = 0};
 
@@ -104,7 +104,7 @@ lrd_lane *lrd_lane_attach(lrd_cache *cache) {
   if (lane && hit_path) {
     // A number from before the cache was given lifetimes will match nothing.
     uint64_t number = atomic_load_explicit(&cache->number, memory_order_acquire);
-    lrd_near_lane *near = number & LRD_NUMBER_TIMED ? lrd_near_timed : lrd_near;
+    lrd_near_lane *near = number & LRD_NUMBER_DETOURS ? lrd_near_detours : lrd_near;
     near[number % LRD_NEAR_LANES] = (lrd_near_lane){number, lane};
   }
   if (LRD_UNLIKELY(LRD_LOAD(&cache->owed))) ask_for_owed(cache);

@@ -95,18 +95,19 @@ void lrd_limbo_add_alone_locked(lrd_limbo *limbo, lrd_pool *pool, lrd_chain *rem
                                 lrd_chain *free) {
   forget_quiet(limbo);
   bool lends = lrd_self && lrd_self->top != lrd_self->hazards;
-  if (!lends) {
-    lrd_chain_append(free, removed);
-    // Entries from a time with more threads. These are gone, and so are their loans.
-    lrd_chain_append(&limbo->scanned, &limbo->fresh);
-    lrd_chain_append(&limbo->scanned, &limbo->waiting);
-    limbo->held = 0;
-    limbo->held_cost = 0;
-    limbo->hazard_count = 0;
+  if (lends) {
+    for (lrd_entry *entry; (entry = lrd_chain_take(removed, pool));) {
+      lrd_chain_add(lrd_thread_owns_hazard((uintptr_t)entry) ? &limbo->fresh : free, entry);
+    }
+    return;
   }
-  for (lrd_entry *entry; (entry = lrd_chain_take(removed, pool));) {
-    lrd_chain_add(lrd_thread_owns_hazard((uintptr_t)entry) ? &limbo->fresh : free, entry);
-  }
+  lrd_chain_append(free, removed);
+  // Left from a time with more threads. Those threads are gone, and so are their loans.
+  lrd_chain_append(&limbo->scanned, &limbo->fresh);
+  lrd_chain_append(&limbo->scanned, &limbo->waiting);
+  limbo->held = 0;
+  limbo->held_cost = 0;
+  limbo->hazard_count = 0;
 }
 
 void lrd_limbo_hand_tables_locked(lrd_limbo *limbo, lrd_scan *scan) {

@@ -3,11 +3,8 @@
 
 #include "lrd_alloc.h"
 
-/// Nothing lives longer: what is more has no end.
-static const uint64_t longest = (uint64_t)100 * 366 * 86400 * 1000000000u;
-
 uint64_t lrd_ticks_of(uint64_t nanoseconds) {
-  if (nanoseconds > longest) return LRD_FOREVER;
+  if (nanoseconds > lrd_lifetime_longest) return LRD_FOREVER;
   // Not 0, which is "at once", for a lifetime shorter than a tick.
   uint64_t ticks = nanoseconds >> LRD_TICK_SHIFT;
   return nanoseconds && !ticks ? 1 : ticks;
@@ -39,8 +36,8 @@ void lrd_timer_destroy(lrd_timer *timer) {
 void lrd_entry_time_open(lrd_entry *entry, enum lrd_lifetime_kind kind, uint64_t ticks) {
   lrd_time *time = lrd_entry_time(entry);
   LRD_STORE(&time->word, ticks);
-  time->earlier = LRD_NIL;
-  time->later = kind;
+  time->previous = LRD_NIL;
+  time->next = kind;
 }
 
 void lrd_entry_add_time(lrd_entry *entry) {
@@ -51,7 +48,7 @@ void lrd_entry_add_time(lrd_entry *entry) {
 bool lrd_timer_refuses(const lrd_timer *timer, const lrd_entry *entry) {
   const lrd_time *time = lrd_entry_time(entry);
   if (!timer->rule.after_access) return true;
-  switch ((enum lrd_lifetime_kind)time->later) {
+  switch ((enum lrd_lifetime_kind)time->next) {
   case LRD_LIFETIME_OF_RULE:
     return !timer->rule.after_write;
   case LRD_LIFETIME_OWN:
@@ -110,7 +107,7 @@ static uint64_t word_of_own(const lrd_timer *timer, uint64_t ticks) {
 void lrd_timer_add(lrd_timer *timer, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   const lrd_time *time = lrd_entry_time(entry);
   uint64_t word = LRD_LOAD(&time->word), hard;
-  switch ((enum lrd_lifetime_kind)time->later) {
+  switch ((enum lrd_lifetime_kind)time->next) {
   case LRD_LIFETIME_OWN:
     hard = word_of_own(timer, word);
     break;

@@ -13,18 +13,18 @@ void lrd_expire_locked(lrd_shard *shard, lrd_entry *entry, lrd_chain *removed) {
   shard->counters.expirations++;
 }
 
-/// Begins to load what removing the next entry of the wheel's slot will touch, and the one after
+/// Begins to load what removing the next entry of the wheel's spoke will touch, and the one after
 /// it, so that their cache misses overlap. Their lines were asked for when the entries before them
 /// left.
 static void prefetch_locked(lrd_shard *shard, const lrd_entry *entry) LRD_REQUIRES(shard->lock) {
   lrd_slots slots = lrd_pool_slots(shard->pool);
-  uint32_t next = lrd_entry_time(entry)->later;
+  uint32_t next = lrd_entry_time(entry)->next;
   if (next == LRD_NIL) return;
   const lrd_entry *second = lrd_slots_entry(slots, next);
   lrd_shard_prefetch(shard, lrd_entry_hash48_locked(second), 0);
   if (second->prev != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, second->prev));
   if (second->next != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, second->next));
-  uint32_t after = lrd_entry_time(second)->later;
+  uint32_t after = lrd_entry_time(second)->next;
   if (after != LRD_NIL) LRD_PREFETCH(lrd_slots_entry(slots, after));
 }
 

@@ -37,13 +37,13 @@ static void count_as_evicted_locked(lrd_shard *shard, lrd_insertion *insertion)
     LRD_REQUIRES(shard->lock) {
   shard->counters.removals--;
   lrd_shard_note_eviction_locked(shard, LRD_EVICTED_BY_COST);
-  if (insertion->taken) insertion->taken->state = LRD_REMOVED_LIMIT;
-  insertion->taken = NULL;
-  insertion->replaced = false;
+  if (insertion->taken_out) insertion->taken_out->state = LRD_REMOVED_LIMIT;
+  insertion->taken_out = NULL;
+  insertion->took_out = false;
 }
 
 void lrd_insertion_starve(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
-  if (!insertion->replaced) return;
+  if (!insertion->took_out) return;
   lrd_shard_enter(cache, NULL, shard);
   count_as_evicted_locked(shard, insertion);
   lrd_shard_leave(cache, shard);
@@ -61,15 +61,15 @@ static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *
 /// Step 1, for an entry that is not to be stored, for this reason.
 static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
                          lrd_entry *old, lrd_result why) LRD_RELEASE(shard->lock) {
-  if (old && insertion->replaced) return start_over(cache, shard, insertion);
+  if (old && insertion->took_out) return start_over(cache, shard, insertion);
   lrd_chain removed = {0};
   shard->counters.refusals += why == LRD_TOO_COSTLY;
   if (old) {
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_BY_CALL, &removed);
     shard->counters.removals++;
-  } else if (insertion->taken) {
+  } else if (insertion->taken_out) {
     // An earlier round took it out, for a replacement that does not come.
-    insertion->taken->state = LRD_REMOVED_BY_CALL;
+    insertion->taken_out->state = LRD_REMOVED_BY_CALL;
   }
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &removed);
   lrd_insertion_abandon(cache, shard, insertion);
@@ -90,7 +90,7 @@ static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_sha
   if (*old && (*old)->fields & LRD_IS_TIMED && lrd_timer_is_over(*old, limit)) {
     lrd_expire_locked(shard, *old, &expired);
     *old = NULL;
-    insertion->expired = !insertion->replaced;
+    insertion->expired = !insertion->took_out;
   }
   lrd_expire_any_locked(shard, expirations_per_insertion, *old, &expired);
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &expired);
@@ -162,8 +162,8 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     // Nothing else here frees cost, and the new entry does not fit beside those of other shards.
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_REPLACED, victims);
     shard->counters.removals++; // counts as a replacement if the new entry is stored
-    insertion->replaced = true;
-    insertion->taken = cache->observed ? old : NULL;
+    insertion->took_out = true;
+    insertion->taken_out = cache->observed ? old : NULL;
   } else if (old && old->state == LRD_ENTRY_DISPLACED) {
     lrd_shard_restore_locked(shard, old);
   }
@@ -189,7 +189,7 @@ LRD_INLINE void publish_locked(lrd_shard *shard, const lrd_insertion *insertion,
     return;
   }
   lrd_shard_link_locked(shard, entry, hash);
-  if (insertion->replaced) {
+  if (insertion->took_out) {
     counters->removals--;
     counters->replacements++;
   }
@@ -222,7 +222,7 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
 
   // Step 3. Note a replacement, in the first of several rounds.
   if (old) {
-    if (LRD_UNLIKELY(insertion->replaced)) return start_over(cache, shard, insertion);
+    if (LRD_UNLIKELY(insertion->took_out)) return start_over(cache, shard, insertion);
     if (!insertion->noted) lrd_note_hit_locked(cache, shard, old);
     insertion->noted = true;
   }
@@ -260,5 +260,5 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   lrd_shard_leave(cache, shard);
   if (supply->given != LRD_SUPPLY_NONE) lrd_supply_drop(supply);
   if (LRD_UNLIKELY(adjusts)) lrd_cache_adjust(cache);
-  return old || insertion->replaced ? LRD_REPLACED : LRD_INSERTED;
+  return old || insertion->took_out ? LRD_REPLACED : LRD_INSERTED;
 }

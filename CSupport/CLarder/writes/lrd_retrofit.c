@@ -113,8 +113,8 @@ bool lrd_cache_retrofit(lrd_cache *cache, bool by_use) {
   // lifetime asks for `number` or `hard`, and gives none before lookups look at deadlines. Release,
   // partner: the acquire loads of lrd_cache_has_room() and of whoever looks for a lane.
   if (!cache->timed) {
-    atomic_fetch_or_explicit(&cache->plain, LRD_NUMBER_TIMED, memory_order_release);
-    atomic_fetch_or_explicit(&cache->number, LRD_NUMBER_TIMED, memory_order_release);
+    atomic_fetch_or_explicit(&cache->plain, LRD_NUMBER_DETOURS, memory_order_release);
+    atomic_fetch_or_explicit(&cache->number, LRD_NUMBER_DETOURS, memory_order_release);
   }
   atomic_store_explicit(&cache->hard, true, memory_order_release);
   return true;

@@ -30,13 +30,13 @@ static __attribute__((noinline)) bool prepare_locked(lrd_shard *shard, uint64_t 
 /// True when exchange_locked() may retire an entry: nobody observes, the limbo is due for nothing,
 /// no entry has a cost, and this thread may destroy what is free. `quiet`: the limbo is known to be
 /// due for nothing; `waits`: that, or it is not empty.
-LRD_INLINE bool is_quiet_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, bool waits,
-                                bool quiet) LRD_REQUIRES(shard->lock) {
+LRD_INLINE bool may_exchange_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, bool waits,
+                                    bool quiet) LRD_REQUIRES(shard->lock) {
   // A thread that lends may have lent what it evicts. Inner calls do their part of the long way.
   if (!lane || lane->destroying || lane->thread->top != lane->thread->hazards) return false;
   if (cache->observed || shard->cost) return false;
-  // A thread that is alone now empties a limbo from a time with more threads.
   if (!waits) return true;
+  // By the long way a thread that is alone now empties a limbo from a time with more threads.
   if (lrd_thread_is_solitary()) return false;
   return LRD_LIKELY(quiet) ||
          lrd_limbo_find_quiet_locked(&shard->limbo, lrd_garbage_bound_locked(cache, shard));
@@ -48,16 +48,16 @@ typedef enum eviction {
   EVICTED_TO_LIMBO, // something stays there: ask for a visit
 } eviction;
 
-/// Evicts one entry and retires it, where is_quiet_locked() allows that, and admits `entry`.
+/// Evicts one entry and retires it, where may_exchange_locked() allows that, and admits `entry`.
 /// `*freed` becomes an entry to destroy, if there is one: the one evicted, or one that the limbo
-/// gives for it. `timer`: as in store_locked().
+/// gives for it. `timer`: as in store().
 LRD_INLINE eviction exchange_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
                                     lrd_entry *entry, lrd_entry **freed, lrd_timer *timer)
     LRD_REQUIRES(shard->lock) {
   lrd_limbo *limbo = &shard->limbo;
   bool quiet = lrd_limbo_is_quiet_locked(limbo);
   bool waits = quiet || lrd_limbo_waits_locked(limbo);
-  if (!is_quiet_locked(cache, lane, shard, waits, quiet)) return NOT_EVICTED;
+  if (!may_exchange_locked(cache, lane, shard, waits, quiet)) return NOT_EVICTED;
   uint32_t id = lrd_evict_exchange_locked(shard, entry);
   if (id == LRD_NIL) return NOT_EVICTED;
   lrd_entry *victim = lrd_pool_entry(shard->pool, id);
@@ -80,9 +80,8 @@ LRD_INLINE eviction exchange_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard 
 }
 
 /// The rest, once the table has room. `timer`: that of the shard if there is one.
-LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
-                             uint64_t hash, lrd_entry **freed,
-                             lrd_timer *timer) LRD_UNCHECKED_LOCKS {
+LRD_INLINE bool store(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
+                      uint64_t hash, lrd_entry **freed, lrd_timer *timer) LRD_UNCHECKED_LOCKS {
   // Most chains have one bucket. If it has the tag nowhere, one look is enough.
   lrd_table *home = lrd_table_home_locked(lrd_shard_root_locked(shard), hash);
   uint64_t index = lrd_table_index(home, hash);
@@ -121,10 +120,9 @@ LRD_INLINE bool store_locked(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
 }
 
 /// Where entries can expire: if nothing is due, and this entry is no special case.
-static __attribute__((noinline)) bool store_timed_locked(lrd_cache *cache, lrd_lane *lane,
-                                                         lrd_shard *shard, lrd_entry *entry,
-                                                         uint64_t hash,
-                                                         lrd_entry **freed) LRD_UNCHECKED_LOCKS {
+static __attribute__((noinline)) bool store_timed(lrd_cache *cache, lrd_lane *lane,
+                                                  lrd_shard *shard, lrd_entry *entry, uint64_t hash,
+                                                  lrd_entry **freed) LRD_UNCHECKED_LOCKS {
   lrd_timer *timer = shard->timer;
   const lrd_rule *rule = &timer->rule;
   uint64_t least = rule->after_write < rule->after_access ? rule->after_write : rule->after_access;
@@ -134,15 +132,15 @@ static __attribute__((noinline)) bool store_timed_locked(lrd_cache *cache, lrd_l
   timer->now = lrd_lane_tick(cache, lane);
   if (timer->now + ((uint64_t)1 << LRD_TURN_SHIFT) >= timer->first) return false;
   if (!lrd_shard_is_timed_at_ease_locked(shard) && !prepare_locked(shard, hash)) return false;
-  return store_locked(cache, lane, shard, entry, hash, freed, timer);
+  return store(cache, lane, shard, entry, hash, freed, timer);
 }
 
 bool lrd_shortway_try(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, lrd_entry *entry,
                       uint64_t hash, lrd_entry **freed) LRD_UNCHECKED_LOCKS {
   lrd_insertion_begin(cache, lane, shard, hash);
   if (!lrd_shard_is_at_ease_locked(shard)) {
-    if (shard->timer) return store_timed_locked(cache, lane, shard, entry, hash, freed);
+    if (shard->timer) return store_timed(cache, lane, shard, entry, hash, freed);
     if (!prepare_locked(shard, hash)) return false;
   }
-  return store_locked(cache, lane, shard, entry, hash, freed, NULL);
+  return store(cache, lane, shard, entry, hash, freed, NULL);
 }

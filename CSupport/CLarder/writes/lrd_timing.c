@@ -34,7 +34,7 @@ void lrd_entry_describe_again(lrd_entry *moved, const lrd_entry *entry, uint64_t
   }
   const lrd_time *time = lrd_entry_time(entry);
   describe(moved, hash, cost);
-  lrd_entry_time_open(moved, (enum lrd_lifetime_kind)time->later, LRD_LOAD(&time->word));
+  lrd_entry_time_open(moved, (enum lrd_lifetime_kind)time->next, LRD_LOAD(&time->word));
 }
 
 lrd_timing lrd_entry_timing(lrd_cache *cache, const lrd_entry *entry) {

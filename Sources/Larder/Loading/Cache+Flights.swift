@@ -26,10 +26,10 @@ extension Cache {
   @usableFromInline @inline(never)
   func outdateLocked(
     _ key: Key, _ hash: UInt64, _ shard: OpaquePointer,
-    unless storage: UnsafeMutablePointer<Storage>? = nil
+    unless steps: UnsafeMutablePointer<StoreSteps>? = nil
   ) {
     // A load is no write, nor is the storing of an object that was found again.
-    if storage?.pointee.outdates == false { return }
+    if steps?.pointee.outdates == false { return }
     // Whoever counts a flight has made the table before, and counts under this lock.
     guard let flights else { return }
     var begun: UInt64

@@ -31,7 +31,7 @@ extension Cache {
   /// outdated: that of a refresh, and one that has expired.
   func removeAbsent(_ flight: Flight<Key, Value>) {
     guard flight.replaces || lrd_cache_has_grace(core) else { return }
-    evict(lrd_cache_shard(core, flight.hash), LRD_REMOVED_BY_CALL) { shard in
+    removeEntry(in: lrd_cache_shard(core, flight.hash), because: LRD_REMOVED_BY_CALL) { shard in
       guard flight.isCurrent, let entry = findLocked(flight.key, flight.hash, shard),
         flight.replaces || lrd_entry_is_expired_locked(shard, entry)
       else { return nil }

@@ -65,7 +65,7 @@ extension Flights {
     stripe(of: flight.hash).withLock { _ in flight.limiter = limiter }
   }
 
-  /// Puts a flight into the table that nobody waits for; `nil` if one of that key is there.
+  /// Puts into the table a flight that nobody waits for; `nil` if one of that key is there.
   func boardRefresh(_ key: Key, _ hash: UInt64) -> OneFlight? {
     let new = OneFlight(key, hash, isAsync: true, goesOn: true, replaces: true)
     let now = lrd_cache_now(core)

@@ -2,14 +2,14 @@
 
 /// How flights end. No lock is held when these are called.
 extension Flights {
-  /// Takes a flight out of the table that has found a value instead of loading one. Only the caller
+  /// Takes out of the table a flight that has found a value instead of loading one. Only the caller
   /// that began it gets that value. Since it was found a removal of many keys may have returned, so
   /// those who joined look for themselves.
   func land(_ flight: OneFlight, found value: Value) {
     land(flight, .again, first: .loaded(value), isDecided: true, remembering: nil)
   }
 
-  /// Takes a flight out of the table that has loaded a value.
+  /// Takes out of the table a flight that has loaded a value.
   @inline(never)
   func land(_ flight: OneFlight, loaded value: Value) {
     land(flight, .loaded(value), remembering: nil)

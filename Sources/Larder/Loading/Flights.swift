@@ -49,9 +49,9 @@ class AnyFlights: @unchecked Sendable {
 /// before the call stores is either marked, or stored before and so removed. A flight that begins
 /// during the call may store its value. One that finds a value when it begins may find what the
 /// call then removes, and nobody marks it: so it hands the value to none of those who joined it,
-/// perhaps after the call. `storeIfNil`, `begin` and these calls have a sequentially consistent
-/// fence each, between making the table and loading, and between the caller's writes and the look
-/// for a table: one of the two sees the other.
+/// perhaps after the call. `allFlights()` has a sequentially consistent fence between
+/// making the table and loading, and these calls have one between what the caller wrote before and
+/// the look for a table: one of the two sees the other.
 ///
 /// FIELDS
 ///   `stripes`         a lock each

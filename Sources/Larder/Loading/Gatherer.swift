@@ -24,9 +24,6 @@ final class Gatherer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var number = 0
   }
 
-  /// A hundred years. The clock cannot tell the end of much longer ones.
-  private static var longest: Duration { .seconds(100 * 365 * 86_400) }
-
   let gathering: LoadingOptions.Gathering
   private let state = Guarded(State())
 
@@ -44,7 +41,7 @@ final class Gatherer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Waits until the window of a batch ends, and takes the batch; `nil` if it was full before.
   func wait(forBatch number: Int) async -> Batch? {
     if gathering.delay > .zero {
-      try? await Task.sleep(for: min(gathering.delay, Self.longest))
+      try? await Task.sleep(for: min(gathering.delay, .longestLifetime))
     } else {
       await Task.yield()
     }

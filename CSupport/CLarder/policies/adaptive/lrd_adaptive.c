@@ -2,7 +2,7 @@
 #include "lrd_adaptive.h"
 
 /// All samples are polled while this part of the cache is inserted, or an eighth of a small cache.
-/// Without polls the advisor hears of most hits from scans alone, and too late of what favours
+/// Without polls the advisor hears of most hits from evictions alone, and too late of what favours
 /// recency: a tenth of what the policy saves is lost. Half as many polls cost a hundredth.
 enum { polled_part = 32 };
 

@@ -137,7 +137,7 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
   switch ((lrd_heard)probe->heard) {
   case LRD_HEARD_HIT:
     lrd_tally_hits(heard, probe->hits);
-    probe->loads = lrd_tally_draw(heard);
+    probe->stores = lrd_tally_draw(heard);
     break;
   case LRD_HEARD_MISS:
     lrd_tally_miss(heard, probe->mixed);
@@ -147,7 +147,7 @@ static void begin_locked(lrd_advisor *advisor, lrd_probe *probe) LRD_REQUIRES(ad
     hear_loads(advisor);
     break;
   case LRD_HEARD_STORE:
-    probe->loads = lrd_advisor_hears_loads(advisor);
+    probe->proves = lrd_advisor_hears_loads(advisor);
     if (!lrd_tally_store(heard, probe->mixed)) break;
     probe->heard = LRD_HEARD_FILL;
     hear_loads(advisor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lrd_expert.h — the rules that the adaptive policy chooses from: one eviction order with seven
- * settings, each of which is called an expert.
+ * settings, each of which is called an expert. (In the documentation they are rules 1 to 7.)
  *
  *   new key ─▶ young ─▶ old ─▶ out, leaves a ghost          small queue: `small` per cent of all
  *                │        │

@@ -37,7 +37,8 @@ typedef struct lrd_probe {
   uint8_t hits;   // HIT: how many lookups have found the key, at least 1
   uint8_t demand; // lrd_demand
   bool keeps;     // entries that age keep their hits
-  bool loads; // HIT: shadows that miss store the key. STORE: its ghost counts, see lrd_advisor.h
+  bool stores;    // HIT: shadows that miss store the key
+  bool proves;    // STORE: a ghost of the key counts, see lrd_advisor.h
 } lrd_probe;
 
 /// True for a lookup that the cache itself missed.
@@ -64,8 +65,8 @@ static inline lrd_question lrd_probe_question(const lrd_probe *probe) {
   switch ((lrd_heard)probe->heard) {
   case LRD_HEARD_HIT:
     question.hits = probe->hits;
-    question.stores = probe->loads;
-    question.misses = probe->loads ? 1 : probe->hits;
+    question.stores = probe->stores;
+    question.misses = probe->stores ? 1 : probe->hits;
     break;
   case LRD_HEARD_MISS:
     question.stores = false;
@@ -75,7 +76,7 @@ static inline lrd_question lrd_probe_question(const lrd_probe *probe) {
     question.misses = 1;
     break;
   case LRD_HEARD_STORE:
-    question.proves = probe->loads;
+    question.proves = probe->proves;
     break;
   case LRD_HEARD_FILL:
     question.hits = 0;

@@ -3,14 +3,14 @@
  *
  *   insertion of a sampled key    STORE; but if the latest probe that waits in the shard is a MISS
  *                                 of this key, of any thread, that becomes a LOAD
- *   hits on a sampled entry       HIT, when a poll comes to the entry or a scan passes it
+ *   hits on a sampled entry       HIT, when a poll comes to the entry or an eviction looks at it
  *   lookups that missed           MISS, handed over by the thread's lane
  *   removal by a call             REMOVAL
  *
  * A hit adds to a count in its entry and tells nobody. Whoever finds that count higher than it was
  * turns the difference into a probe (lrd_samples.h).
  *
- * UPKEEP. Every so many insertions, which `rest` counts down, a shard does what it owes the
+ * UPKEEP. After `rest` more insertions, which it counts down, a shard does what it owes the
  * advisor. In a large cache it takes one waiting probe through the shadows (lrd_advisor.h), in a
  * smaller one all of them. A miss that came last waits for the next probe: it may be the store of
  * its key. Once in a period of 2 to 17 insertions the upkeep also polls one to four buckets of

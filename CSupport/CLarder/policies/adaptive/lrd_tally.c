@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/// See lrd_tally.h; and the most hits or stores counted.
-enum { misses_remembered = 64, heard_most = 4 * misses_remembered };
+/// The misses after which half is forgotten; and the most hits or stores counted.
+enum { window = 64, heard_most = 4 * window };
 /// With more misses than this for each hit, next to nothing is found.
 enum { misses_for_a_hit = 24 };
 
@@ -18,7 +18,7 @@ void lrd_tally_hits(lrd_tally *tally, uint32_t hits) {
 }
 
 static void count_miss(lrd_tally *tally) {
-  if (tally->misses == misses_remembered) {
+  if (tally->misses == window) {
     tally->misses /= 2;
     tally->loads /= 2;
     tally->unasked /= 2;
@@ -58,7 +58,7 @@ bool lrd_tally_store(lrd_tally *tally, uint64_t mixed) {
 }
 
 double lrd_tally_loaded(const lrd_tally *tally) {
-  if (tally->misses < misses_remembered / 8) return 1;
+  if (tally->misses < window / 8) return 1;
   return (double)tally->loads / tally->misses;
 }
 

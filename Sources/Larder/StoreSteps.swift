@@ -3,7 +3,7 @@ import CLarder
 
 /// What is done around storing one value, by the long way: for the optional features of a cache,
 /// and for changes that look at the old value once more before they store.
-@usableFromInline struct Storage {
+@usableFromInline struct StoreSteps {
   /// A moment from before the change; see `SecondChance`.
   @usableFromInline let moment: UInt64
   let ages: AgeCounter?
@@ -21,7 +21,7 @@ import CLarder
   /// insertion has taken out the old entry. `nil` if it is stored in any case. Runs under the
   /// shard's lock.
   let isWanted: ((_ old: UnsafeMutablePointer<lrd_entry>?, _ tookOut: Bool) -> Bool)?
-  /// Whether it was not.
+  /// Whether `isWanted` said no.
   fileprivate(set) var gaveUp = false
   /// Whether the storing outdates the flight of its key; see `Flights`.
   let outdates: Bool
@@ -64,31 +64,31 @@ extension Cache {
   @usableFromInline @inline(never)
   func prepareLocked(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ old: UnsafeMutablePointer<lrd_entry>?,
-    _ shard: OpaquePointer, _ lane: OpaquePointer?, _ storage: UnsafeMutablePointer<Storage>,
+    _ shard: OpaquePointer, _ lane: OpaquePointer?, _ steps: UnsafeMutablePointer<StoreSteps>,
     tookOut: Bool
   ) -> Bool {
     let living = old.flatMap { lrd_entry_is_expired_locked(shard, $0) ? nil : $0 }
-    if let isWanted = storage.pointee.isWanted, !isWanted(living, tookOut) {
-      storage.pointee.gaveUp = true
+    if let isWanted = steps.pointee.isWanted, !isWanted(living, tookOut) {
+      steps.pointee.gaveUp = true
       return false
     }
-    if let ages = storage.pointee.ages {
+    if let ages = steps.pointee.ages {
       entry.age(of: Layout.self).initialize(to: ages.next())
     }
-    storage.pointee.refresh?.open(entry, core, loadTime: storage.pointee.loadTime)
-    if storage.pointee.lends, storage.pointee.lent == nil, let lane,
+    steps.pointee.refresh?.open(entry, core, loadTime: steps.pointee.loadTime)
+    if steps.pointee.lends, steps.pointee.lent == nil, let lane,
       lrd_lend_locked(lane, shard, entry)
     {
-      storage.pointee.lent = (entry, lane)
+      steps.pointee.lent = (entry, lane)
     }
     return true
   }
 
   /// Ends the loan of a stored entry.
-  func endLending(_ storage: inout Storage) {
-    guard let (entry, lane) = storage.lent else { return }
+  func endLending(_ steps: inout StoreSteps) {
+    guard let (entry, lane) = steps.lent else { return }
     let hash48 = lrd_entry_hash48(entry)
-    storage.endLoan()
+    steps.endLoan()
     lookAfter(entry, hash48, lane)
   }
 
