@@ -58,11 +58,11 @@ static larder_status publish(writing *write, lrd_shard *shard, lrd_insertion *in
   for (;;) {
     lrd_entry *old = lrdc_find_locked(write->cache, shard, &write->key);
     bool lives = old && !lrd_entry_is_expired_locked(shard, old);
-    if (write->only_present && !lives && !insertion->took_out) {
+    if (write->only_present && !lives) {
       lrd_insertion_abandon(core, shard, insertion);
       return LARDER_NOT_FOUND;
     }
-    if (write->wants_old && lives && !insertion->took_out) {
+    if (write->wants_old && lives) {
       write->old = lrdc_value_of(old);
       lrdc_value_pin(write->old);
     }
@@ -74,13 +74,9 @@ static larder_status publish(writing *write, lrd_shard *shard, lrd_insertion *in
     // replaced.
     bool expired = insertion->expired && result != LRD_REPLACED;
     if (expired && write->only_present && result == LRD_INSERTED) return LARDER_REPLACED;
-    if ((failed && !insertion->took_out) || expired) drop_old(write);
+    if (failed || expired) drop_old(write);
     if (result < LRD_AGAIN) return status_of(result);
-    if (result == LRD_UNFIT && !refit(write)) {
-      lrd_insertion_starve(core, shard, insertion);
-      drop_old(write);
-      return LARDER_OUT_OF_MEMORY;
-    }
+    if (result == LRD_UNFIT && !refit(write)) return LARDER_OUT_OF_MEMORY;
     lrd_insertion_begin(core, write->lane, shard, hash);
   }
 }

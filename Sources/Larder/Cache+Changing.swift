@@ -37,9 +37,8 @@ extension Cache {
       if value != nil {
         let cost = cost(value!) ?? found.kept.cost
         // Moved: a value that is refused dies where the cache releases values, and no copy here.
-        let outcome = store(value.take()!, key, cost, lifetime: found.kept.lifetime) {
-          old, tookOut in
-          old == nil && tookOut || isStill(found, old)
+        let outcome = store(value.take()!, key, cost, lifetime: found.kept.lifetime) { old in
+          isStill(found, old)
         }
         if let outcome { return (result, outcome) }
       } else if (found.entry == nil && !removes) || remove(found, key) {
@@ -109,7 +108,7 @@ extension Cache {
   func store(
     _ value: @autoclosure () -> Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime? = nil,
     outdates: Bool = true, loadTime: UInt64 = 0,
-    if isWanted: (StoredEntry?, _ tookOut: Bool) -> Bool
+    if isWanted: (_ old: StoredEntry?) -> Bool
   ) -> InsertionOutcome? {
     withoutActuallyEscaping(isWanted) { isWanted in
       if let extras {

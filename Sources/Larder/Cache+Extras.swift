@@ -18,7 +18,7 @@ extension Cache {
     _ value: consuming Value, _ key: Key, _ givenCost: Int?,
     lifetime givenLifetime: OwnLifetime? = nil, replaced: UnsafeMutablePointer<Value?>?,
     with extras: Extras<Key, Value>, outdates: Bool = true, loadTime: UInt64 = 0,
-    _ isWanted: ((_ old: StoredEntry?, _ tookOut: Bool) -> Bool)? = nil
+    _ isWanted: ((_ old: StoredEntry?) -> Bool)? = nil
   ) -> InsertionOutcome? {
     let cost = givenCost ?? extras.cost?(key, value) ?? Int(lrd_cache_default_cost(core))
     // Only the function can have returned a negative one: the callers have looked at the others.

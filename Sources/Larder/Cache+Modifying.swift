@@ -114,7 +114,7 @@ extension Cache {
         drop(&value)
         return (false, current)
       }
-      if let outcome = store(value!, key, cost, if: { old, _ in old == nil }) {
+      if let outcome = store(value!, key, cost, if: { old in old == nil }) {
         if outcome.isStored { return (true, value.take()) }
         drop(&value)
         return (false, nil)

@@ -25,7 +25,7 @@ extension Cache {
     let hash = hasher.hash(key)
     guard var found = secondChance.find(key, hash) else { return nil }
     if found.isTimed && lrd_timing_is_expired(core, found.timing) {
-      secondChance.forget(key, hash, since: found.stamp)
+      secondChance.forget(key, hash, found.record)
       drop(&found.value)
       return nil
     }
@@ -58,7 +58,7 @@ extension Cache {
     }
     var steps = StoreSteps(
       moment: secondChance.moment(), ages: extras.ages, refresh: extras.refresh, lends: false,
-      outdates: false, isWanted: { old, _ in old == nil && secondChance.isCurrent(stamp, hash) })
+      outdates: false, isWanted: { old in old == nil && secondChance.isCurrent(stamp, hash) })
     extras.groups?.willStore(key)
     var insertion = lrd_insertion()
     var newer: Value?
@@ -72,12 +72,11 @@ extension Cache {
       extras.groups?.didNotStore(key)
       destroyPair(entry, lane)  // the caller holds the value as well
     }
+    if isStored || result == LRD_EXPIRED { secondChance.forget(key, hash, found.record) }
     // Replaced or written meanwhile, or it has expired: then it does not come back.
     if result == LRD_AGAIN || result == LRD_EXPIRED { drop(&found.value) }
     finish(&insertion.garbage, lane, since: steps.moment)
-    if result == LRD_EXPIRED { secondChance.forget(key, hash, since: stamp) }
     if isStored {
-      secondChance.forget(key, hash, since: stamp)
       didStore(key, hash, with: extras)
       extras.onInsertion?(key, found.value!, found.cost)
     }

@@ -132,8 +132,7 @@ extension Cache {
       steps?.pointee.endLoan()
       discard(entry, lane)
     }
-    let keepsOld = result == LRD_OUT_OF_MEMORY && !insertion.took_out
-    if let replaced, keepsOld || insertion.expired { drop(replaced) }
+    if let replaced, result == LRD_OUT_OF_MEMORY || insertion.expired { drop(replaced) }
     finish(&insertion.garbage, lane, since: steps?.pointee.moment ?? 0)
     return InsertionOutcome(result)
   }
@@ -150,21 +149,18 @@ extension Cache {
     while true {
       if lrd_shard_is_flying_locked(shard) { outdateLocked(key, hash, shard, unless: steps) }
       let old = findLocked(key, hash, shard)
-      if !insertion.took_out, let replaced, let old, !lrd_entry_is_expired_locked(shard, old) {
+      if let replaced, let old, !lrd_entry_is_expired_locked(shard, old) {
         replaced.pointee = old.value(of: Layout.self).pointee
       }
-      if let steps, !prepareLocked(entry, old, shard, lane, steps, tookOut: insertion.took_out) {
+      if let steps, !prepareLocked(entry, old, shard, lane, steps) {
         lrd_insertion_abandon(core, shard, &insertion)
         return LRD_AGAIN
       }
       let result = lrd_insertion_finish(core, lane, shard, &insertion, entry, old, hash)
       if result.rawValue < LRD_AGAIN.rawValue { return result }
       // Not under the lock: the copy that this round made may be the last reference.
-      if !insertion.took_out, let replaced, replaced.pointee != nil { drop(replaced) }
-      if result == LRD_UNFIT && !refit(&entry, hash, steps) {
-        lrd_insertion_starve(core, shard, &insertion)
-        return LRD_OUT_OF_MEMORY
-      }
+      if let replaced, replaced.pointee != nil { drop(replaced) }
+      if result == LRD_UNFIT && !refit(&entry, hash, steps) { return LRD_OUT_OF_MEMORY }
       lrd_insertion_begin(core, lane, shard, hash)
     }
   }

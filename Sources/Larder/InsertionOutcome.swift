@@ -10,9 +10,9 @@ public enum InsertionOutcome: Sendable, Hashable {
   /// The value is not stored, because its cost alone exceeds the total cost limit. The earlier
   /// value of its key is out of date and was removed. All other entries stay.
   case tooCostly
-  /// The value is not stored, because there is no memory for it. All entries stay, except those
-  /// that were evicted to make room before memory ran out. With several shards, the earlier value
-  /// of the key may be among these.
+  /// The value is not stored, because there is no memory for it. All entries stay, the earlier
+  /// value of the key among them, except those that were evicted to make room before memory ran
+  /// out.
   case outOfMemory
   /// The value is not stored, because its lifetime is zero or less. The earlier value of its key is
   /// out of date and was removed. All other entries stay.

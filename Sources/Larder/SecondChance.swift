@@ -41,6 +41,8 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     /// When it was stored, and when it will expire.
     let timing: lrd_timing
     let stamp: UInt64
+    /// What it was found in.
+    let record: AnyObject
     /// Whether it had a deadline: not if it was evicted before the cache was first given a
     /// lifetime.
     var isTimed: Bool { timing.word != 0 }
@@ -96,9 +98,10 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     _ value: Value, _ key: Key, _ hash: UInt64, cost: Int, timing: lrd_timing, since moment: UInt64
   ) {}
   func find(_ key: Key, _ hash: UInt64) -> Found? { nil }
-  /// Forgets an object that was found and is stored again, unless the stripe was written to since.
-  /// What is removed from the cache later must not be found here.
-  func forget(_ key: Key, _ hash: UInt64, since stamp: UInt64) {}
+  /// Forgets an object that was found and is stored again, or has expired, if the key still has that
+  /// record. What leaves the cache later must not be found here. Stamps do not matter: other keys of
+  /// the stripe may have been written to.
+  func forget(_ key: Key, _ hash: UInt64, _ record: AnyObject) {}
   /// Frees the records of objects that have died.
   func clean() {}
   /// The number of records in use, for tests.
@@ -175,13 +178,15 @@ final class WeakSecondChance<Key: Hashable & Sendable, Value: AnyObject & Sendab
       guard stripe.writers == 0, let record = stripe.record(of: key), let value = record.value
       else { return nil }
       return Found(
-        value: value, cost: record.cost, timing: record.timing, stamp: stamp(of: index))
+        value: value, cost: record.cost, timing: record.timing, stamp: stamp(of: index),
+        record: record)
     }
   }
 
-  override func forget(_ key: Key, _ hash: UInt64, since stamp: UInt64) {
-    let index = Self.stripe(of: hash)
-    let gone = stripes[index].withLock { self.stamp(of: index) == stamp ? $0.forget(key) : nil }
+  override func forget(_ key: Key, _ hash: UInt64, _ record: AnyObject) {
+    let gone = stripes[Self.stripe(of: hash)].withLock {
+      $0.record(of: key) === record ? $0.forget(key) : nil
+    }
     withExtendedLifetime(gone) {}
   }
 

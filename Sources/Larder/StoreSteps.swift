@@ -17,10 +17,9 @@ import CLarder
   /// last reference, and would then have to be released through ``Cache/Options/release`` too, and
   /// waited for there.
   let lends: Bool
-  /// Whether to store the value after all in place of `old`. `tookOut`: an earlier round of this
-  /// insertion has taken out the old entry. `nil` if it is stored in any case. Runs under the
-  /// shard's lock.
-  let isWanted: ((_ old: UnsafeMutablePointer<lrd_entry>?, _ tookOut: Bool) -> Bool)?
+  /// Whether to store the value after all in place of `old`. `nil` if it is stored in any case. Runs
+  /// under the shard's lock.
+  let isWanted: ((_ old: UnsafeMutablePointer<lrd_entry>?) -> Bool)?
   /// Whether `isWanted` said no.
   fileprivate(set) var gaveUp = false
   /// Whether the storing outdates the flight of its key; see `Flights`.
@@ -32,7 +31,7 @@ import CLarder
   init(
     moment: UInt64, ages: AgeCounter?, refresh: RefreshRule?, loadTime: UInt64 = 0, lends: Bool,
     outdates: Bool = true,
-    isWanted: ((UnsafeMutablePointer<lrd_entry>?, Bool) -> Bool)? = nil
+    isWanted: ((UnsafeMutablePointer<lrd_entry>?) -> Bool)? = nil
   ) {
     self.moment = moment
     self.ages = ages
@@ -58,17 +57,16 @@ extension Cache {
     return lrd_loans_left(lane) > 0
   }
 
-  /// Prepares an entry that is about to be published in place of `old`, or of one that this
-  /// insertion `tookOut`. Returns false if it should not be. The shard's lock is held, so whoever
-  /// unlinks the entry does so when its loan is visible.
+  /// Prepares an entry that is about to be published, in place of `old` if there is one. Returns
+  /// false if it should not be. The shard's lock is held, so whoever unlinks the entry does so when
+  /// its loan is visible.
   @usableFromInline @inline(never)
   func prepareLocked(
     _ entry: UnsafeMutablePointer<lrd_entry>, _ old: UnsafeMutablePointer<lrd_entry>?,
-    _ shard: OpaquePointer, _ lane: OpaquePointer?, _ steps: UnsafeMutablePointer<StoreSteps>,
-    tookOut: Bool
+    _ shard: OpaquePointer, _ lane: OpaquePointer?, _ steps: UnsafeMutablePointer<StoreSteps>
   ) -> Bool {
     let living = old.flatMap { lrd_entry_is_expired_locked(shard, $0) ? nil : $0 }
-    if let isWanted = steps.pointee.isWanted, !isWanted(living, tookOut) {
+    if let isWanted = steps.pointee.isWanted, !isWanted(living) {
       steps.pointee.gaveUp = true
       return false
     }

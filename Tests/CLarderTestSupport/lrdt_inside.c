@@ -113,6 +113,13 @@ uint64_t lrdt_shard_count(lrd_shard *shard) {
   return count;
 }
 
+uint64_t lrdt_shard_cost(lrd_shard *shard) {
+  lrd_lock_acquire(&shard->lock);
+  uint64_t cost = shard->cost;
+  if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
+  return cost;
+}
+
 uint64_t lrdt_shard_retired(lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
   uint64_t count = lrd_limbo_count_locked(&shard->limbo);
@@ -194,6 +201,22 @@ const void *lrdt_lane_hazard(const lrd_lane *lane) {
 
 uint64_t lrdt_relief_pause(uint64_t took) {
   return lrd_relief_pause(took);
+}
+
+uint64_t lrdt_shrunk_buckets(uint64_t buckets, uint64_t count) LRD_UNCHECKED_LOCKS {
+  lrd_shard *shard = aligned_alloc(_Alignof(lrd_shard), sizeof *shard);
+  lrd_table *table = lrd_table_create(buckets, lrdt_two_references());
+  if (!shard || !table) abort();
+  memset(shard, 0, sizeof *shard);
+  lrd_table_make_ready(table);
+  LRD_STORE(&shard->root, table);
+  shard->count = count;
+  shard->order.share = (lrd_amount){LRD_UNBOUNDED, LRD_UNBOUNDED};
+  lrd_supply supply = {0};
+  bool served = lrd_growth_tidy_locked(shard, 1, false, &supply);
+  lrd_table_destroy(table);
+  free(shard);
+  return served ? 0 : supply.size;
 }
 
 static void adopt_nothing(lrd_order *order) {

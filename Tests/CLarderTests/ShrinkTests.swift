@@ -22,6 +22,18 @@ struct ShrinkTests {
     return cache
   }
 
+  /// What comes while a table moves has the smaller one alone.
+  @Test("A table shrinks to an eighth at most at once", arguments: [64, 4_096, 1 << 18])
+  func inSteps(buckets: UInt64) {
+    #expect(lrdt_shrunk_buckets(buckets, 0) == buckets / 8)
+    #expect(lrdt_shrunk_buckets(buckets, 10) == buckets / 8)
+    // A quarter more than the entries need is more than an eighth.
+    let entries = buckets * UInt64(LRD_TABLE_LOAD) / 8 - 1
+    let enough = lrdt_shrunk_buckets(buckets, entries)
+    #expect(enough > buckets / 8 && enough < buckets / 4 + 4)
+    #expect(lrdt_shrunk_buckets(buckets, entries + 1) == 0)
+  }
+
   // Not under ThreadSanitizer: one thread fills caches, for a minute.
   @Test(
     "After critical, a cache has hardly more than one that was never larger",

@@ -231,6 +231,32 @@ struct SecondChanceTests {
     #expect(tracker.faults.isEmpty)
   }
 
+  @Test("What came back and then expired does not come back, whatever was written meanwhile")
+  func restoredThenExpired() {
+    let (clock, tracker) = (ManualClock(), LifetimeTracker())
+    let isArmed = Atomic(false)
+    let own = Protected<TrackedCache?>(nil)
+    var options = options(64)
+    options.clock = .manual(clock)
+    options.onRemoval = { _, _, _, _ in
+      guard isArmed.exchange(false, ordering: .relaxed) else { return }
+      // Writes to all stripes while the object comes back.
+      for key in 1_000..<1_400 { own.withLock { $0 }?.removeValue(forKey: key) }
+    }
+    let cache = TrackedCache(countLimit: 2, policy: .lru, options: options)
+    own.withLock { $0 = cache }
+    let values = (1...3).map { tracker.make($0) }
+    for value in values { cache[value.payload] = value }
+    isArmed.store(true, ordering: .relaxed)
+    #expect(cache.survivingValue(forKey: 1) === values[0])
+    let wasTold = !isArmed.load(ordering: .relaxed)
+    #expect(wasTold)
+    #expect(cache.setLifetime(.seconds(1), forKey: 1))
+    clock.advance(by: .seconds(2))
+    #expect(cache.value(forKey: 1) == nil && cache.survivingValue(forKey: 1) == nil)
+    own.withLock { $0 = nil }
+  }
+
   private final class Boxed: Sendable {
     let version = Atomic(0)
   }

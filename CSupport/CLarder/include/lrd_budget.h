@@ -77,6 +77,12 @@ LRD_INLINE lrd_shortage lrd_budget_reserve(lrd_budget *budget, uint64_t cost) {
   return lrd_budget_reserve_count(budget) ? LRD_ROOM : LRD_COUNT_SHORT;
 }
 
+/// By how much the costs would exceed their limit with so much `more`.
+static inline uint64_t lrd_budget_lacks(lrd_budget *budget, uint64_t more) {
+  uint64_t wanted = LRD_LOAD(&budget->cost) + more, limit = LRD_LOAD(&budget->cost_limit);
+  return wanted > limit ? wanted - limit : 0;
+}
+
 /// Gives back the room of unlinked entries.
 void lrd_budget_release_chain(lrd_budget *budget, lrd_pool *pool, const lrd_chain *unlinked);
 

@@ -13,10 +13,9 @@
  * lrd_insertion_begin().
  *
  * AGAIN means that the insertion had to unlock: to allocate, to take room from another shard or
- * look there for what has expired, after many victims, or because another thread has stored a value
- * for the key meanwhile. The entry is not stored, and the caller starts over with
- * lrd_insertion_begin(). Each round finds an old value, or none. The value replaced is that of the
- * last round; but once a round has set `took_out`, it is the one that that round found. */
+ * look there for what has expired, or after many victims. The entry is not stored, and the caller
+ * starts over with lrd_insertion_begin(). Each round finds an old value, or none. The value replaced
+ * is that of the last round: until then it stays. */
 #pragma once
 
 #include "lrd_enter.h"
@@ -29,11 +28,10 @@
 typedef struct lrd_insertion {
   lrd_garbage garbage;
   lrd_supply supply;
-  lrd_entry *_Nullable taken_out; // what `took_out` means, if the caller is still to see it
-  bool took_out;                  // an earlier round took the key's old entry out
-  bool noted;                     // an earlier round noted the replacement as a hit
-  bool expired;                   // the old entry that this round found had expired: there was none
-  uint32_t seeks;                 // rounds that ended to look in other shards for what has expired
+  bool noted;     // an earlier round noted the replacement as a hit
+  bool expired;   // the old entry that this round found had expired: there was none
+  bool evened;    // an earlier round found no shard with more than its share of the cost
+  uint32_t seeks; // rounds that ended to look in other shards for what has expired
 } lrd_insertion;
 
 typedef enum lrd_result {
@@ -66,9 +64,6 @@ static inline void lrd_insertion_begin(lrd_cache *cache, lrd_lane *_Nullable lan
 lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_shard *shard,
                                 lrd_insertion *insertion, lrd_entry *entry,
                                 lrd_entry *_Nullable old, uint64_t hash) LRD_RELEASE(shard->lock);
-
-/// To be called where there is no memory to go on after UNFIT. No lock is held.
-void lrd_insertion_starve(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion);
 
 /// Gives the insertion up; unlocks. `garbage` keeps what earlier rounds have removed.
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)

@@ -91,11 +91,14 @@ void lrd_growth_leave_locked(lrd_shard *shard) {
   if (next) lrd_limbo_add_table_locked(&shard->limbo, next);
 }
 
-/// The size of a table that shrinks: a quarter more than the entries need, unless none can come.
-static uint64_t shrunk_buckets(const lrd_shard *shard) {
+/// The size of a table that shrinks from so many buckets: a quarter more than the entries need,
+/// unless none can come. But at least an eighth: until all has moved, what comes meanwhile has the
+/// smaller table alone, and each insertion moves one bucket. So it is not too full by then. What is
+/// still too large shrinks again.
+static uint64_t shrunk_buckets(const lrd_shard *shard, uint64_t buckets) {
   uint64_t room = shard->count + shard->count / 4, most = most_entries(shard);
   if (most < shard->count) most = shard->count; // a limit that is not in force yet
-  return (room < most ? room : most) / LRD_TABLE_LOAD + 4;
+  return lrd_most((room < most ? room : most) / LRD_TABLE_LOAD + 4, buckets / 8);
 }
 
 /// True where the table is far too large.
@@ -106,7 +109,8 @@ static bool is_oversized(const lrd_shard *shard, const lrd_table *table) {
 /// The same; `tight`: true as well where an eighth of the table, or more, is won at once.
 static bool is_too_large(const lrd_shard *shard, const lrd_table *table, bool tight) {
   if (!tight) return is_oversized(shard, table);
-  return table->buckets > 16 && shrunk_buckets(shard) < table->buckets - table->buckets / 8;
+  uint64_t wanted = shrunk_buckets(shard, table->buckets);
+  return table->buckets > 16 && wanted < table->buckets - table->buckets / 8;
 }
 
 bool lrd_growth_is_oversized_locked(lrd_shard *shard) {
@@ -161,8 +165,8 @@ bool lrd_growth_tidy_locked(lrd_shard *shard, int buckets, bool tight, lrd_suppl
   if (!next) {
     bool grows = !tight && shard->count >= foresight_of(shard, root);
     if (!grows && !is_too_large(shard, root, tight)) return true;
-    uint64_t wanted =
-        grows ? lrd_growth_buckets_after(shard, root->buckets) : shrunk_buckets(shard);
+    uint64_t wanted = grows ? lrd_growth_buckets_after(shard, root->buckets)
+                            : shrunk_buckets(shard, root->buckets);
     // A smaller table may be a bit too small by now, since entries have come. A larger table is of
     // no use if the shard was trimmed meanwhile, or made for a table that is gone.
     uint64_t least = grows ? wanted : wanted - wanted / 8;

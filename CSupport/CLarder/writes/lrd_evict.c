@@ -20,7 +20,8 @@ static lrd_entry *choose_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *s
     lrd_entry *entry = lrd_pool_entry(&cache->pool, id);
     if (entry == spared) {
       lrd_shard_displace_locked(shard, spared);
-    } else if (wants_cost && !lrd_entry_cost(entry) && passed < LRD_PASSED_OVER_MOST) {
+    } else if (wants_cost && cache->policy->pass && !lrd_entry_cost(entry) &&
+               passed < LRD_PASSED_OVER_MOST) {
       passed++;
       cache->policy->pass(&shard->order, &cache->pool, entry);
     } else {
@@ -55,8 +56,7 @@ static unsigned kind_of(uint8_t reason, lrd_shortage shortage) {
 
 bool lrd_evict_living_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *spared, uint8_t reason,
                              lrd_shortage shortage, lrd_chain *victims) {
-  bool wants_cost = shortage == LRD_COST_SHORT && cache->policy->pass;
-  lrd_entry *victim = choose_locked(cache, shard, spared, wants_cost);
+  lrd_entry *victim = choose_locked(cache, shard, spared, shortage == LRD_COST_SHORT);
   if (!victim) return false;
   if (shard->order.ahead) {
     lrd_evict_prefetch_locked(cache, shard, victim, lrd_thread_is_solitary());

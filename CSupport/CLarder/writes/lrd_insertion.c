@@ -6,14 +6,14 @@
  *   Step 1. Refuse an entry that has no time to live, or that costs more than the cost limit. If
  *           it is refused, remove its key's old entry.
  *   Step 2. Make room in the table. If that takes memory, unlock, allocate, and return AGAIN.
- *   Step 3. An earlier round may have taken the key's old entry out. If another thread has stored a
- *           value for the key since, count the old entry as evicted, and return AGAIN. Otherwise
- *           note a hit on the old entry, once. Where hits move entries, it is the last to be
+ *   Step 3. Note a hit on the old entry, once. Where hits move entries, it is the last to be
  *           evicted.
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
  *           What has expired goes first: if the shard has none, unlock, look in the other shards,
- *           and return AGAIN. Without another victim the old entry goes, or room is taken from
- *           another shard. After that, or many victims, unlock and return AGAIN.
+ *           and return AGAIN. If there is no other victim, or the shard has too little already,
+ *           unlock, take room from another shard, and return AGAIN; after many victims, too. The old entry stays meanwhile: nobody finds the
+ *           key without a value, and a removal in between is not undone. All others may go, so in
+ *           the end the new entry fits.
  *   Step 5. Publish the entry, in place of the old one if there is one.
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"
@@ -31,45 +31,14 @@ void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *in
   lrd_supply_drop(&insertion->supply);
 }
 
-/// When it turns out that an earlier round, which took the old entry out, has replaced nothing:
-/// that was an eviction, then.
-static void count_as_evicted_locked(lrd_shard *shard, lrd_insertion *insertion)
-    LRD_REQUIRES(shard->lock) {
-  shard->counters.removals--;
-  lrd_shard_note_eviction_locked(shard, LRD_EVICTED_BY_COST);
-  if (insertion->taken_out) insertion->taken_out->state = LRD_REMOVED_LIMIT;
-  insertion->taken_out = NULL;
-  insertion->took_out = false;
-}
-
-void lrd_insertion_starve(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
-  if (!insertion->took_out) return;
-  lrd_shard_enter(cache, NULL, shard);
-  count_as_evicted_locked(shard, insertion);
-  lrd_shard_leave(cache, shard);
-}
-
-/// Steps 1 and 3, when another thread has stored a value since an earlier round took the old one
-/// out. Unlocks for the next round, in which the caller sees the value that it replaces.
-static lrd_result start_over(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion)
-    LRD_RELEASE(shard->lock) {
-  count_as_evicted_locked(shard, insertion);
-  lrd_shard_leave(cache, shard);
-  return LRD_AGAIN;
-}
-
 /// Step 1, for an entry that is not to be stored, for this reason.
 static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion,
                          lrd_entry *old, lrd_result why) LRD_RELEASE(shard->lock) {
-  if (old && insertion->took_out) return start_over(cache, shard, insertion);
   lrd_chain removed = {0};
   shard->counters.refusals += why == LRD_TOO_COSTLY;
   if (old) {
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_BY_CALL, &removed);
     shard->counters.removals++;
-  } else if (insertion->taken_out) {
-    // An earlier round took it out, for a replacement that does not come.
-    insertion->taken_out->state = LRD_REMOVED_BY_CALL;
   }
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &removed);
   lrd_insertion_abandon(cache, shard, insertion);
@@ -90,7 +59,7 @@ static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_sha
   if (*old && (*old)->fields & LRD_IS_TIMED && lrd_timer_is_over(*old, limit)) {
     lrd_expire_locked(shard, *old, &expired);
     *old = NULL;
-    insertion->expired = !insertion->took_out;
+    insertion->expired = true;
   }
   lrd_expire_any_locked(shard, expirations_per_insertion, *old, &expired);
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &expired);
@@ -104,30 +73,34 @@ static lrd_result fetch(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inser
   lrd_shard_leave(cache, shard);
   if (lrd_supply_fetch(supply, &cache->entry_references)) return LRD_AGAIN;
   supply->declined = supply->optional;
-  if (supply->optional) return LRD_AGAIN;
-  lrd_insertion_starve(cache, shard, insertion);
-  return LRD_OUT_OF_MEMORY;
+  return supply->optional ? LRD_AGAIN : LRD_OUT_OF_MEMORY;
 }
 
-/// Step 4, when another shard must make room: evicts a few entries from the next one that has some.
-static void steal_room(lrd_cache *cache, lrd_lane *lane, lrd_insertion *insertion,
-                       lrd_shortage shortage) {
+/// Step 4, when another shard than `own` must make room, for `more` cost if that is short: evicts
+/// from the next one that has something to give. `richer`: one that has more than its share of the
+/// cost, down to that. False if there is none.
+static bool steal_room(lrd_cache *cache, lrd_lane *lane, const lrd_shard *own,
+                       lrd_insertion *insertion, lrd_shortage shortage, uint64_t more,
+                       bool richer) {
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
     lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
+    if (shard == own) continue;
+    uint64_t lacks = shortage == LRD_COST_SHORT ? lrd_budget_lacks(&cache->budget, more) : 0;
     lrd_chain victims = {0};
     lrd_shard_enter(cache, lane, shard);
-    bool found = true;
-    for (int wanted = shortage == LRD_COUNT_SHORT ? 1 : 4; found && wanted; wanted--) {
+    uint64_t keeps = richer ? shard->order.share.cost : 0;
+    bool found = !richer || shard->cost > keeps;
+    while (found && victims.count < LRD_EVICTIONS_PER_LOCK) {
       found = lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, shortage, &victims);
+      if (victims.cost >= lacks || shard->cost <= keeps) break;
     }
     found = victims.head;
     lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &victims);
     lrd_shard_leave(cache, shard);
-    if (found) return;
+    if (found) return true;
   }
-  // Other insertions have reserved all room and are about to publish.
-  lrd_yield();
+  return false;
 }
 
 /// What a search for an entry to take out has come to.
@@ -136,7 +109,16 @@ typedef enum found {
   FOUND_MANY,      // not tried: this round has as many as one lock may take out
   FOUND_NONE,      // the shard has no other one that would help
   FOUND_ELSEWHERE, // not here, but another shard may have one that has expired, which goes first
+  FOUND_POOR,      // not tried: the shard has too little already
 } found;
+
+/// True when the shard has far less than its share of the cost. A victim costs more or less than
+/// what it makes room for. What is left over serves whoever comes next, in any shard. So by chance
+/// some shards would come to have next to nothing, if these did not take from those that have most.
+static bool is_poor_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  uint64_t share = shard->order.share.cost;
+  return shard->cost < share - share / 8;
+}
 
 /// Step 4. Takes one entry out.
 static found take_out_locked(lrd_cache *cache, lrd_shard *shard, const lrd_insertion *insertion,
@@ -147,6 +129,8 @@ static found take_out_locked(lrd_cache *cache, lrd_shard *shard, const lrd_inser
     bool may = cache->shard_mask && insertion->seeks < seeks_per_insertion;
     if (may && lrd_expire_may_find(cache, shard->timer->now)) return FOUND_ELSEWHERE;
   }
+  bool may = cache->shard_mask && shortage == LRD_COST_SHORT && !insertion->evened;
+  if (may && is_poor_locked(shard)) return FOUND_POOR;
   bool evicted = lrd_evict_living_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, unlinked);
   return evicted ? FOUND : FOUND_NONE;
 }
@@ -154,44 +138,36 @@ static found take_out_locked(lrd_cache *cache, lrd_shard *shard, const lrd_inser
 /// Step 4, when the victims are not enough: gives their room back for the next round. `found`: how
 /// the last search for one has ended.
 static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
-                            lrd_insertion *insertion, lrd_entry *old, lrd_chain *victims,
-                            lrd_shortage shortage, found found) LRD_RELEASE(shard->lock) {
-  // To remove an old entry of cost 0 would not help. It stays, if the policy passes over such.
-  bool gives_way = old && (lrd_entry_cost(old) || !cache->policy->pass);
-  if (found == FOUND_NONE && gives_way) {
-    // Nothing else here frees cost, and the new entry does not fit beside those of other shards.
-    lrd_shard_unlink_locked(shard, old, LRD_REMOVED_REPLACED, victims);
-    shard->counters.removals++; // counts as a replacement if the new entry is stored
-    insertion->took_out = true;
-    insertion->taken_out = cache->observed ? old : NULL;
-  } else if (old && old->state == LRD_ENTRY_DISPLACED) {
-    lrd_shard_restore_locked(shard, old);
-  }
+                            lrd_insertion *insertion, const lrd_entry *entry, lrd_entry *old,
+                            lrd_chain *victims, lrd_shortage shortage, found found)
+    LRD_RELEASE(shard->lock) {
+  uint64_t former = old ? lrd_entry_cost(old) : 0, cost = lrd_entry_cost(entry);
+  uint64_t more = cost > former ? cost - former : 0;
+  if (old && old->state == LRD_ENTRY_DISPLACED) lrd_shard_restore_locked(shard, old);
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, victims);
   lrd_shard_leave(cache, shard);
   if (found == FOUND_ELSEWHERE) {
     insertion->seeks++;
     lrd_expire_seek(cache, lane, &insertion->garbage);
   }
-  if (found == FOUND_NONE && !gives_way) steal_room(cache, lane, insertion, shortage);
+  if (found == FOUND_POOR) {
+    insertion->evened = !steal_room(cache, lane, shard, insertion, shortage, more, true);
+  }
+  if (found == FOUND_NONE && !steal_room(cache, lane, shard, insertion, shortage, more, false)) {
+    lrd_yield(); // other insertions have reserved all room and are about to publish
+  }
   return LRD_AGAIN;
 }
 
 /// Step 5.
-LRD_INLINE void publish_locked(lrd_shard *shard, const lrd_insertion *insertion, lrd_entry *entry,
-                               lrd_entry *old, uint64_t hash, lrd_chain *unlinked)
-    LRD_REQUIRES(shard->lock) {
-  lrd_counters *counters = &shard->counters;
+LRD_INLINE void publish_locked(lrd_shard *shard, lrd_entry *entry, lrd_entry *old, uint64_t hash,
+                               lrd_chain *unlinked) LRD_REQUIRES(shard->lock) {
   shard->order.ahead = unlinked->head && lrd_shard_is_far_locked(shard);
   if (old) {
     lrd_shard_replace_locked(shard, old, entry, hash, unlinked);
-    counters->replacements++;
-    return;
-  }
-  lrd_shard_link_locked(shard, entry, hash);
-  if (insertion->took_out) {
-    counters->removals--;
-    counters->replacements++;
+    shard->counters.replacements++;
+  } else {
+    lrd_shard_link_locked(shard, entry, hash);
   }
 }
 
@@ -221,9 +197,8 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   insertion->garbage.unsettled |= supply->tidy;
 
   // Step 3. Note a replacement, in the first of several rounds.
-  if (old) {
-    if (LRD_UNLIKELY(insertion->took_out)) return start_over(cache, shard, insertion);
-    if (!insertion->noted) lrd_note_hit_locked(cache, shard, old);
+  if (old && !insertion->noted) {
+    lrd_note_hit_locked(cache, shard, old);
     insertion->noted = true;
   }
 
@@ -238,14 +213,14 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
     found found =
         many ? FOUND_MANY : take_out_locked(cache, shard, insertion, old, shortage, &unlinked);
     if (found != FOUND) {
-      return end_round(cache, lane, shard, insertion, old, &unlinked, shortage, found);
+      return end_round(cache, lane, shard, insertion, entry, old, &unlinked, shortage, found);
     }
     freed++;
     freed_cost += lrd_entry_cost(unlinked.tail);
   }
 
   // Step 5. Publish.
-  publish_locked(shard, insertion, entry, old, hash, &unlinked);
+  publish_locked(shard, entry, old, hash, &unlinked);
   // The lane's batch was applied when the insertion began, so its own evictions leave it sound. But
   // an entry that a lookup around this call has found may be unlinked now.
   if (lane) {
@@ -260,5 +235,5 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   lrd_shard_leave(cache, shard);
   if (supply->given != LRD_SUPPLY_NONE) lrd_supply_drop(supply);
   if (LRD_UNLIKELY(adjusts)) lrd_cache_adjust(cache);
-  return old || insertion->took_out ? LRD_REPLACED : LRD_INSERTED;
+  return old ? LRD_REPLACED : LRD_INSERTED;
 }

@@ -89,7 +89,7 @@ extension Cache {
     LoadPoints.reach()
     // Otherwise room might be made for nothing. The look under the lock is the one that counts.
     guard flight.isCurrent else { return false }
-    let outcome = store(value, flight.key, nil, outdates: false, loadTime: time) { old, _ in
+    let outcome = store(value, flight.key, nil, outdates: false, loadTime: time) { old in
       flight.isCurrent && (old == nil || flight.replaces)
     }
     return outcome?.isStored == true || flight.isCurrent

@@ -38,8 +38,9 @@ uint64_t lrdt_table_moved_locked(const lrd_table *table);
 uint32_t lrdt_table_chunks_locked(const lrd_table *table);
 uint32_t lrdt_table_overflow_used_locked(const lrd_table *table);
 
-/// The number of entries in a shard.
+/// The number of entries in a shard, and their cost.
 uint64_t lrdt_shard_count(lrd_shard *shard);
+uint64_t lrdt_shard_cost(lrd_shard *shard);
 /// The number of entries that were removed from a shard and wait for destruction.
 uint64_t lrdt_shard_retired(lrd_shard *shard);
 /// The number of these that a scan has looked at.
@@ -62,6 +63,10 @@ bool lrdt_table_is_resident(const lrd_table *table);
 
 /// Reads every main bucket of a table. The result means nothing.
 uint64_t lrdt_table_read(const lrd_table *table);
+
+/// The size of the table that a shard asks for whose table has `buckets` and `count` entries; 0 if it
+/// asks for none.
+uint64_t lrdt_shrunk_buckets(uint64_t buckets, uint64_t count);
 
 /// Has a shard's history renewed by a larger one, then by one of the first size, with one supply.
 /// True if each was asked for, and the last one is cleared memory.
