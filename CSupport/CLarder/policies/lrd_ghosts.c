@@ -59,7 +59,7 @@ static void demand(const lrd_ghosts *ghosts, lrd_order *order, uint64_t most) {
   if (LRD_LIKELY(ghosts->buckets >= least && ghosts->buckets / 4 <= least)) return;
   if (lrd_order_is_idle(order, most)) return;
   // Where costs limit the entries, their number may still rise. Leave room for more.
-  uint32_t extra = order->share.count != LRD_UNBOUNDED ? 0 : least / 2;
+  uint32_t extra = order->share.cost == LRD_UNBOUNDED ? 0 : least / 2;
   order->history.wanted = lrd_ghosts_bytes(least + extra);
 }
 

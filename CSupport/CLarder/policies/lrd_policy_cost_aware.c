@@ -18,8 +18,9 @@
 #include "lrd_sketch.h"
 #include "lrd_tree.h"
 
-/// Values are fixed-point numbers. A use of an entry of cost 1 is worth this much.
-static const uint64_t unit = (uint64_t)1 << 32;
+/// Values are fixed-point numbers. A use of an entry of cost 1 is worth this much; of one that costs
+/// more than 2^46, nothing.
+static const uint64_t unit = (uint64_t)1 << 46;
 
 typedef struct cost_state {
   lrd_sketch sketch;
@@ -31,7 +32,7 @@ static void cost_open(lrd_order *order) {
   state->age = 0;
 }
 
-/// The value of an entry used now, modulo 2^64. All values in the tree are within 2^49 of the age.
+/// The value of an entry used now, modulo 2^64. All values in the tree are within 2^62 of the age.
 /// An entry without cost counts as one of cost 1.
 static uint64_t value_of(const lrd_order *order, const lrd_entry *entry, uint16_t uses) {
   const cost_state *state = order->state;

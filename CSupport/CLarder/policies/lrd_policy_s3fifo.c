@@ -49,6 +49,7 @@ static void s3_renewed(lrd_order *order) {
 static void s3_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint32_t id) {
   s3_state *state = order->state;
   bool known = lrd_ghosts_take(&state->ghosts, order, entry);
+  if (!lrd_order_size(order).count) state->evicted = false;
   bool filling = !state->evicted && lrd_queue_reaches(&order->queue[SMALL], state->small_most);
   lrd_order_add(order, known || filling ? MAIN : SMALL, lrd_pool_slots(pool), entry, id);
 }

@@ -110,7 +110,8 @@ static void tiny_insert(lrd_order *order, lrd_pool *pool, lrd_entry *entry, uint
   tiny_state *state = order->state;
   lrd_order_add(order, WINDOW, lrd_pool_slots(pool), entry, id);
   order->hand = LRD_NIL;
-  // Counting starts when the cache is half full. No entry competes before that.
+  // Where the count limits the cache, counting starts when it is half full: no entry competes
+  // before that.
   uint64_t held = lrd_order_size(order).count, entries = lrd_order_room_percent(order, 100);
   if (held >= entries / 2) lrd_sketch_demand(&state->sketch, order, entries);
   lrd_sketch_add(&state->sketch, order, entry);

@@ -16,9 +16,11 @@ static uint64_t blocks_for(uint64_t entries) {
 void lrd_sketch_demand(const lrd_sketch *sketch, lrd_order *order, uint64_t entries) {
   uint64_t least = blocks_for(entries);
   if (LRD_LIKELY(sketch->blocks >= least && sketch->blocks <= least * 4)) return;
-  // Where costs limit the entries, their number may still rise. Leave room for more.
+  // Where costs limit the entries, their number may still rise, to that of the other limit. Leave
+  // room for more: a new sketch is an empty one.
   bool known = order->share.count != LRD_UNBOUNDED;
-  order->history.wanted = (known ? least : least * 2) * sizeof(block);
+  uint64_t most = known ? blocks_for(order->share.count) : UINT64_MAX;
+  order->history.wanted = lrd_least(least * 2, most) * sizeof(block);
 }
 
 void lrd_sketch_resize(lrd_order *order) {
