@@ -35,7 +35,7 @@ extension Cache {
   func assign(_ newValue: consuming Value?, _ key: Key, _ kept: Kept) {
     if let value = consume newValue {
       if let lifetime = kept.lifetime {
-        store(consume value, key, kept.cost, lifetime: lifetime)
+        store(consume value, key, kept.cost, lifetime: lifetime, replaced: nil)
       } else {
         _ = store(consume value, key, kept.cost, replaced: nil)
       }

@@ -35,7 +35,20 @@ extension Cache {
       refuse(consume value)
       return .outOfMemory
     }
-    return store(consume value, key, cost, lifetime: .lasting(lifetime.lifetime))
+    return store(consume value, key, cost, lifetime: .lasting(lifetime.lifetime), replaced: nil)
+  }
+
+  /// The same, with the value that was replaced, or removed because the new one was refused.
+  package func insert(
+    _ value: consuming Value, forKey key: Key, cost: Int, expiresAfter lifetime: Duration,
+    replaced: inout Value?
+  ) -> InsertionOutcome {
+    guard makeRoomForDeadlines() else {
+      refuse(consume value)
+      return .outOfMemory
+    }
+    return store(
+      consume value, key, cost, lifetime: .lasting(lifetime.lifetime), replaced: &replaced)
   }
 
   /// Sees to it that entries can expire, by their last use as well if `byUse`, those that are
@@ -66,10 +79,13 @@ extension Cache {
   /// Stores an entry with a lifetime of its own.
   @inlinable @discardableResult
   func store(
-    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime
+    _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime,
+    replaced: UnsafeMutablePointer<Value?>?
   ) -> InsertionOutcome {
-    if let extras { return store(consume value, key, cost, lifetime: lifetime, with: extras) }
-    return storeTimed(consume value, key, cost, lifetime, replaced: nil, with: nil)
+    if let extras {
+      return store(consume value, key, cost, lifetime: lifetime, replaced: replaced, with: extras)
+    }
+    return storeTimed(consume value, key, cost, lifetime, replaced: replaced, with: nil)
   }
 
   /// ``storeByRule(_:_:_:replaced:with:)`` of an entry with a lifetime of its own.
@@ -97,13 +113,13 @@ extension Cache {
     return storeSlowly(entry, key, hash, shard, lane, replaced: replaced, with: steps)
   }
 
-  /// ``store(_:_:_:lifetime:)`` for caches with optional features.
+  /// ``store(_:_:_:lifetime:replaced:)`` for caches with optional features.
   @usableFromInline @inline(never)
   func store(
     _ value: consuming Value, _ key: Key, _ cost: Int?, lifetime: OwnLifetime,
-    with extras: Extras<Key, Value>
+    replaced: UnsafeMutablePointer<Value?>?, with extras: Extras<Key, Value>
   ) -> InsertionOutcome {
     storeIfWanted(
-      consume value, key, cost, lifetime: lifetime, replaced: nil, with: extras)!
+      consume value, key, cost, lifetime: lifetime, replaced: replaced, with: extras)!
   }
 }

@@ -70,13 +70,16 @@ final class ObjectStore {
 
   func set(_ object: AnyObject, for key: ObjectKey, cost: Int, lifetime: Duration? = nil) {
     let value = StoredObject(object)
+    var old: StoredObject?
     let outcome =
       if let lifetime {
-        cache.insert(value, forKey: key, cost: cost, expiresAfter: lifetime)
+        cache.insert(value, forKey: key, cost: cost, expiresAfter: lifetime, replaced: &old)
       } else {
-        cache.insert(value, forKey: key, cost: cost)
+        cache.insert(value, forKey: key, cost: cost, replaced: &old)
       }
     if !outcome.isStored { observer.tell(value) }
+    // An object that is stored once more under its own key has not left.
+    if outcome == .replaced, let old, old.object !== object { observer.tell(old) }
   }
 }
 
@@ -102,12 +105,15 @@ private final class DepartureObserver: @unchecked Sendable {
   init(_ settings: ObjectCacheSettings) { self.settings = settings }
 
   func observe(_ key: ObjectKey, _ value: StoredObject, _ cause: RemovalCause) {
-    if cause == .expired { return tellOfExpired(key, value) }
-    if cause == .replaced, isStoredAgain(key, value) { return }
-    tell(value)
+    switch cause {
+    case .expired: tellOfExpired(key, value)
+    case .replaced: break  // whoever has stored the new object tells of the old one
+    default: tell(value)
+    }
   }
 
-  /// Whether an object is stored under its own key once more, so that it has not left.
+  /// Whether an object that had expired is stored under its own key once more, so that it has not
+  /// left.
   private func isStoredAgain(_ key: ObjectKey, _ value: StoredObject) -> Bool {
     cache.peek(forKey: key)?.object === value.object
   }

@@ -74,19 +74,26 @@ public final class PurgeableData: DiscardableContent, @unchecked Sendable {
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    guard beginContentAccess() else { return nil }
-    defer { endContentAccess() }
-    return try body(UnsafeRawBufferPointer(start: lock.withLock { memory.bytes }, count: count))
+    var bytes: UnsafeRawBufferPointer?
+    lock.withLock {
+      if begin({ $0.beginLoan() }) { bytes = .init(start: memory.bytes, count: count) }
+    }
+    guard let bytes else { return nil }
+    // A loan of its own: one endContentAccess() too many must not take the bytes away.
+    defer { lock.withLock { if counter.endLoan() { lrd_purgeable_offer(&memory) } } }
+    return try body(bytes)
   }
 
   /// A copy of the bytes, or `nil` if they are gone.
   public var data: Data? { withUnsafeBytes { Data($0) } }
 
   public func beginContentAccess() -> Bool {
-    lock.withLock {
-      if counter.mayDiscard && !lrd_purgeable_reclaim(&memory) { discard() }
-      return counter.begin()
-    }
+    lock.withLock { begin { $0.begin() } }
+  }
+
+  private func begin(_ count: (inout AccessCounter) -> Bool) -> Bool {
+    if counter.mayDiscard && !lrd_purgeable_reclaim(&memory) { discard() }
+    return count(&counter)
   }
 
   /// Counts one user less. More calls than of ``beginContentAccess()`` are an error in debug builds

@@ -46,6 +46,36 @@ struct ObjectCacheDelegateTests {
     #expect(witness.caches.allSatisfy { $0 === cache })
   }
 
+  @Test("An object whose cost changes is told of once, if the delegate removes it meanwhile")
+  func removedWhileStoredAgain() {
+    let tracker = LifetimeTracker()
+    let (cache, witness) = filled(0, tracker)
+    cache.totalCostLimit = 10
+    let (first, second) = (tracker.make(1), tracker.make(2))
+    witness.then = { cache, object in
+      if object === second { cache.removeObject(forKey: 1 as NSNumber) }
+    }
+    cache.setObject(first, forKey: 1, cost: 1)
+    cache.setObject(second, forKey: 2, cost: 9)
+    cache.setObject(first, forKey: 1, cost: 5)
+    #expect(witness.payloads == [2, 1])
+  }
+
+  @Test("An object that is replaced is told of, although the delegate stores it again")
+  func storedAgainWhileReplaced() {
+    let tracker = LifetimeTracker()
+    let (cache, witness) = filled(0, tracker)
+    let (first, second) = (tracker.make(1), tracker.make(2))
+    witness.then = { [unowned witness] cache, object in
+      witness.then = nil
+      cache.setObject(object, forKey: 1 as NSNumber)
+    }
+    cache.setObject(first, forKey: 1)
+    cache.setObject(second, forKey: 1)
+    #expect(witness.payloads == [1, 2])
+    #expect(cache.object(forKey: 1) === first)
+  }
+
   @Test("A cache that is dropped, or has no delegate, tells nobody")
   func nobodyIsTold() {
     let tracker = LifetimeTracker()

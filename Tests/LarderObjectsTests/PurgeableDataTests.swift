@@ -35,6 +35,19 @@ struct PurgeableDataTests {
     }
   }
 
+  @Test("An access that is ended once too often takes no bytes away that are lent")
+  func endedOnceTooOften() throws {
+    let bytes = sample(10_000)
+    let data = try #require(PurgeableData(bytes))
+    data.withUnsafeBytes { lent in
+      data.endContentAccess()  // the maker's: nobody else is counted now
+      data.discardContentIfPossible()
+      #expect(!data.isContentDiscarded() && Data(lent) == bytes)
+    }
+    data.discardContentIfPossible()
+    #expect(data.isContentDiscarded() && data.data == nil)
+  }
+
   @Test("Bytes are zero before they are initialized; the initializer's error is rethrown")
   func initializing() throws {
     struct Oops: Error {}
