@@ -8,14 +8,15 @@
 ///
 /// An entry of cost 0 frees none of the cost limit. So if room for cost is needed and the policy
 /// does not order by cost, such an entry goes behind others when its turn comes, as if it had just
-/// been stored or used. That happens up to sixteen times in one eviction, which then looks at up to
+/// been stored or used; with `.lfu` it then counts as many uses as the next entry, for good. That
+/// happens up to sixteen times in one eviction, which then looks at up to
 /// seventeen times as many entries as stated below.
 ///
 /// A policy that needs hits learns of them in one of two ways. Either a hit counts in a byte of the
 /// entry, up to a small number, and stores nothing else. Or each thread gathers its hits and notes
 /// 64 of them at a time. A cache with one shard that one thread uses then keeps the policy's exact
-/// order. With several threads the order may lag behind by that many hits of every other thread.
-/// With several shards, each shard has an order of its own.
+/// order. With several threads the order may lag behind by that many hits of every other thread,
+/// or twice as many while a lock is busy. With several shards, each shard has an order of its own.
 ///
 /// The raw value is the policy's name, for settings and command lines.
 public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
@@ -134,7 +135,7 @@ public enum EvictionPolicy: String, Sendable, Hashable, CaseIterable {
   /// outlive others, unless a rule that is better for the workload says otherwise. From a sixteenth
   /// of its limits on, the cache learns, which takes up to 8 more bytes for each entry. From 256 to
   /// 8,000 entries it is a fixed 27 KB plus 4 bytes for each entry, below that some 130 bytes for
-  /// each.
+  /// each, and 1.6 KB at least.
   ///
   /// It builds on S3-FIFO (Yang et al., SOSP 2023), Clock2Q+, miniature simulations (Waldspurger et
   /// al., USENIX ATC 2017) and the experts of LeCaR (Vietri et al., HotStorage 2018) and Cacheus

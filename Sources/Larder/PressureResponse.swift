@@ -82,7 +82,8 @@ public struct PressureResponse: Sendable {
       minimumCount: minimumCount, background: inBackground, place: place)
   }
 
-  /// Asks a closure at each warning and each critical report.
+  /// Asks a closure at each warning and each critical report, and once a second while the system's
+  /// level lasts.
   ///
   /// The closure runs without a lock, on the thread that reports, or on a thread for such closures
   /// if the system does. It may use the cache, and may release it. Until it returns, only caches

@@ -45,8 +45,8 @@
  *
  * CALLBACKS run on the calling thread, without a lock. Releases, and `removed` for what expires,
  * may also run on the library's background thread. Releases, `removed` and `respond` may also run
- * on a thread that reports memory pressure, or that listens for it. Callbacks may use any cache,
- * but may not destroy the cache that calls them. Releases may not use a cache that another thread
+ * on a thread that reports memory pressure, that listens for it, or that the library starts to ask
+ * `respond`. Callbacks may use any cache, but may not destroy the cache that calls them. Releases may not use a cache that another thread
  * may be destroying, since larder_destroy() does not wait for them. `equal` is the exception: it
  * may run under a lock and must not use a cache. No callback may leave by longjmp or a C++
  * exception. If one callback causes the next, for example when a removal stores another value, they
@@ -54,7 +54,7 @@
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value. LARDER_ADAPTIVE takes more for
  * each entry of the limit: up to 8 bytes from 8,000 entries on, 4 bytes and 27 KB in all from 256
- * entries on, and some 130 bytes below that. An empty cache takes 2.7 KB, and 0.8 KB for each
+ * entries on, and some 130 bytes below that, but 1.6 KB at least. An empty cache takes 2.7 KB, and 0.8 KB for each
  * further shard. With LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7 and 1.9 KB. The
  * first entry brings a page of 4 KB, which later ones share. Where values can expire, each shard
  * takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it. The library reserves no
@@ -170,8 +170,8 @@ enum {
   LARDER_CAUSE_TRIMMED = 2,  /* evicted by a trim, or by the lowering of a limit */
   LARDER_CAUSE_REPLACED = 3, /* another value was stored for its key */
   LARDER_CAUSE_REMOVED = 4,  /* by larder_remove(), larder_remove_all(), LARDER_TOO_COSTLY, or
-                                LARDER_EXPIRED */
-  LARDER_CAUSE_EXPIRED = 5,  /* its lifetime was over, whatever call came upon it */
+                                larder_set_for() with a lifetime of 0 */
+  LARDER_CAUSE_EXPIRED = 5,  /* its lifetime was over, whatever call came upon it or ended it */
   LARDER_CAUSE_PRESSURE = 6  /* evicted because memory ran short, or in the background */
 };
 
@@ -365,8 +365,8 @@ LARDER_API larder_status larder_value_release(larder_value *value);
 
 /* Stores `value` for `key`, in place of an earlier value. Entries that no longer fit are evicted
  * before the call returns. The new value is never among them, but may be evicted at any later
- * moment. If `old` is not NULL, the value that was replaced, or removed by LARDER_TOO_COSTLY, is
- * written there, pinned, or NULL if there was none. A call that fails writes NULL, or nothing if it
+ * moment. If `old` is not NULL, the value that was replaced, or removed by LARDER_TOO_COSTLY or
+ * LARDER_EXPIRED, is written there, pinned, or NULL if there was none. A call that fails writes NULL, or nothing if it
  * was wrong. `value` may be NULL if `value_size` is 0, and always in LARDER_OBJECTS. `cost` may be
  * LARDER_COST_DEFAULT.
  * Statuses: LARDER_OK, LARDER_REPLACED, LARDER_TOO_COSTLY, LARDER_OUT_OF_MEMORY,
@@ -471,12 +471,14 @@ LARDER_API larder_status larder_iterate(larder_cache *cache, int32_t order,
 
 /* Releases, before it returns, every value that has left the cache and is not being read, and gives
  * memory back to the system: what entries do not need, once they have been moved together, and what
- * the process's allocator keeps for later. Blocks that keys and values lie in do not move. */
+ * the process's allocator keeps for later. Blocks that keys and values lie in do not move. With
+ * glibc's malloc that takes tenths of a second where a million blocks are free. */
 LARDER_API larder_status larder_reclaim(larder_cache *cache);
 
 /* MEMORY PRESSURE. A cache ignores it until it has a response. The first cache with a response
  * makes the library listen to the system, on a thread that sleeps. On Linux it listens to the
- * stalls of the system and of the process's control group (PSI), and to the usage of that group. */
+ * stalls of the system and of the nearest control group with a limit (PSI), or of the process's own
+ * if none has one, and to the usage of that group. */
 
 /* What a cache does when memory runs short. The fractions are of what it held when that began:
  * entries, or their cost if that is limited, rounded up. Values in hand go last, unless the
@@ -490,8 +492,8 @@ typedef struct larder_pressure_response {
   double warning;         /* the fraction to keep, 0 to 1 */
   double critical;        /* likewise */
   double background;      /* likewise, between larder_background(1) and (0) */
-  /* If not NULL, called at each warning and critical report for the fraction to keep. A number that
-     is not from 0 to 1 keeps everything. `context` is that of the configuration. The callback may
+  /* If not NULL, called at each warning and critical report for the fraction to keep, and once a
+     second while the system's level lasts. A number that is not from 0 to 1 keeps everything. `context` is that of the configuration. The callback may
      use any cache. */
   double (*respond)(void *context, int32_t level);
 } larder_pressure_response;
