@@ -58,14 +58,21 @@ extension Cache {
   /// there is none, or if it never expires. ``contains(_:)`` tells which, but for two milliseconds
   /// after a deadline (<doc:Expiring#How-exact-it-is>). Does not count as a use.
   ///
+  /// - Parameters:
+  ///   - key: The key of the value.
+  ///   - isUsed: Asks how long it lives if it is used all the time, so that
+  ///     ``Expiration/afterAccess`` does not end it. A copy of the value that is stored elsewhere
+  ///     with this lifetime expires with it.
   /// - Complexity: O(1) on average. Locks one shard.
-  public func remainingLifetime(forKey key: Key) -> Duration? {
+  public func remainingLifetime(forKey key: Key, ifUsed isUsed: Bool = false) -> Duration? {
     let hash = hasher.hash(key)
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, nil, shard)
     defer { lrd_shard_leave(core, shard) }
     guard let entry = findLivingLocked(key, hash, shard) else { return nil }
-    return Duration(lifetime: lrd_entry_remaining_locked(core, entry))
+    return Duration(
+      lifetime: isUsed
+        ? lrd_entry_remaining_used_locked(core, entry) : lrd_entry_remaining_locked(core, entry))
   }
 
   /// Gives the value stored for `key` a lifetime of its own, counted from now, whatever it had

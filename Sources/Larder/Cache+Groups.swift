@@ -4,27 +4,54 @@ extension Cache {
   /// Removes all entries of one of the cache's ``Options/groups``.
   ///
   /// The call removes every entry whose insertion had returned when the call began. The observer
-  /// receives ``RemovalCause/removed``. A cache without groups, or with groups of a type that has
-  /// no value equal to `group`, has no such entries. Integers are equal whatever their type.
+  /// receives ``RemovalCause/removed``.
   ///
-  /// - Complexity: O(*m*) for the *m* entries of the group, whatever else is stored. Locks one
-  ///   shard for each entry.
-  public func removeAll(inGroup group: some Hashable & Sendable) {
+  /// Numbers are equal whatever their type, if `group` is an integer; so are strings and substrings.
+  /// A value of any other type than that of the groups is a mistake, and so is the call on a cache
+  /// without groups: it traps, since nothing would be removed.
+  ///
+  /// - Parameters:
+  ///   - group: The group.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
+  /// - Complexity: O(*m*) for the *m* entries of the group, plus O(1) for each of
+  ///   ``Options/secondChances``, all of which are forgotten. Locks one shard for each entry.
+  public func removeAll(
+    inGroup group: some Hashable & Sendable, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    let groups = groups(for: group, file, line)
     outdateFlights(inGroup: group)
     // Before the keys are listed, so that they include what is found and stored again until then.
     extras?.secondChance?.willWriteAll()
     defer { extras?.secondChance?.didWriteAll() }
-    for key in extras?.groups?.keys(in: group) ?? [] { remove(key, into: nil) }
+    for key in groups.keys(in: group) { remove(key, into: nil) }
   }
 
   /// The number of entries in one of the cache's ``Options/groups``.
   ///
-  /// Insertions and removals that have not returned yet may or may not be counted. A cache without
-  /// groups has none; for types see ``removeAll(inGroup:)``.
+  /// Insertions and removals that have not returned yet may or may not be counted.
   ///
+  /// - Parameters:
+  ///   - group: The group, of the types that ``removeAll(inGroup:file:line:)`` takes.
+  ///   - file: The file of the call, for the message of a trap.
+  ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(1).
-  public func count(inGroup group: some Hashable & Sendable) -> Int {
-    extras?.groups?.count(in: group) ?? 0
+  public func count(
+    inGroup group: some Hashable & Sendable, file: StaticString = #fileID, line: UInt = #line
+  ) -> Int {
+    groups(for: group, file, line).count(in: group)
+  }
+
+  /// The groups, of which `name` is to name one.
+  private func groups(
+    for name: some Hashable & Sendable, _ file: StaticString, _ line: UInt
+  ) -> GroupIndex<Key> {
+    guard let groups = extras?.groups else {
+      fatalError("the cache has no groups", file: file, line: line)
+    }
+    if groups.canName(name) { return groups }
+    fatalError(
+      "the cache's groups are \(groups.groupType), not \(type(of: name))", file: file, line: line)
   }
 
   /// The number of groups that have entries, for tests.

@@ -31,7 +31,7 @@ extension Cache {
   ///
   /// **To fill another cache**, store the coldest first: then the order is about the same. The copy
   /// does not have what a policy remembers of earlier uses, nor what is left of lifetimes, which
-  /// ``remainingLifetime(forKey:)`` tells.
+  /// ``remainingLifetime(forKey:ifUsed:)`` tells.
   ///
   ///     let copy = Cache<URL, Page>(countLimit: 10_000)
   ///     for entry in pages.snapshot().reversed() {

@@ -61,7 +61,8 @@ extension Cache {
     ///
     /// The closure runs on the inserting thread, without a lock, and may use the cache. But it is
     /// asked again when it inserts a new key itself, so it must not do that each time. With it, an
-    /// insertion into a full cache takes some microseconds.
+    /// insertion into a full cache takes some microseconds, with the default policy and a million
+    /// entries some fifty.
     public var shouldEvict: (@Sendable (_ key: Key, _ value: Value) -> Bool)?
 
     /// Groups of keys that can be removed together and can have quotas; `nil` for none.

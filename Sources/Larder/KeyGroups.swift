@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the keys of a cache form groups, and how many entries a group may have.
+/// How the keys of a cache form groups, and how many entries a group may have. A key has one group.
 ///
 ///     let images = Cache<ImageKey, Image>(
 ///       countLimit: 2_000,
@@ -61,12 +61,16 @@ class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
   func isFull(_ key: Key) -> Bool { false }
   /// Notes that an entry has left.
   func didLeave(_ key: Key) {}
-  /// The keys of a group; `nil` if groups are of another type.
-  func keys(in group: Any) -> [Key]? { nil }
+  /// The type of the groups.
+  var groupType: Any.Type { Never.self }
+  /// Whether a value of the type of `name` can be equal to a group.
+  func canName(_ name: Any) -> Bool { false }
+  /// The keys of a group.
+  func keys(in group: Any) -> [Key] { [] }
   /// Whether a key belongs to a group.
   func isMember(_ key: Key, of group: Any) -> Bool { false }
-  /// The number of entries in a group; `nil` if groups are of another type.
-  func count(in group: Any) -> Int? { nil }
+  /// The number of entries in a group.
+  func count(in group: Any) -> Int { 0 }
   /// The number of groups that have entries, for tests.
   var groupCount: Int { 0 }
 }
@@ -141,30 +145,41 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
   /// A key or group that does not equal itself would be added again and again, so it has no group.
   private static func canFind(_ key: Key, _ group: Group) -> Bool { key == key && group == group }
 
-  /// A group as callers name it: an integer literal is an `Int` where the type of the groups is not
-  /// known.
-  private static func group(_ name: Any) -> Group? {
-    if let group = name as? Group { return group }
-    guard let number = name as? any BinaryInteger, let type = Group.self as? any BinaryInteger.Type
-    else { return nil }
-    return exactly(number, type) as? Group
+  override var groupType: Any.Type { Group.self }
+
+  override func canName(_ name: Any) -> Bool {
+    if name is Group { return true }
+    if name is any BinaryInteger { return Group.self is any Numeric.Type }
+    return name is any StringProtocol && Group.self is any StringProtocol.Type
   }
 
-  private static func exactly<Number: BinaryInteger>(
+  /// The group that a caller names; `nil` if no value of its type is equal. Where the type of the
+  /// groups is not known, an integer literal is an `Int`, and a string literal a `String`.
+  private static func group(_ name: Any) -> Group? {
+    if let group = name as? Group { return group }
+    if let number = name as? any BinaryInteger, let type = Group.self as? any Numeric.Type {
+      return exactly(number, type) as? Group
+    }
+    guard let text = name as? any StringProtocol else { return nil }
+    return (String(text) as? Group) ?? (Substring(text) as? Group)
+  }
+
+  private static func exactly<Number: Numeric>(
     _ number: any BinaryInteger, _ type: Number.Type
   ) -> Any? {
-    Number(exactly: number)
+    func convert(_ number: some BinaryInteger) -> Number? { Number(exactly: number) }
+    return convert(number)
   }
 
   override func isMember(_ key: Key, of group: Any) -> Bool { self.group(key) == Self.group(group) }
 
-  override func keys(in group: Any) -> [Key]? {
-    guard let group = Self.group(group) else { return nil }
+  override func keys(in group: Any) -> [Key] {
+    guard let group = Self.group(group) else { return [] }
     return groups.withLock { $0[group]?.keys ?? [] }
   }
 
-  override func count(in group: Any) -> Int? {
-    guard let group = Self.group(group) else { return nil }
+  override func count(in group: Any) -> Int {
+    guard let group = Self.group(group) else { return 0 }
     return groups.withLock { $0[group]?.count ?? 0 }
   }
 

@@ -8,7 +8,10 @@ import LarderObjects
 
 typealias ID = Int
 struct Answer: Sendable {}
-struct Page: Sendable { var visits = 0 }
+struct Page: Sendable {
+  var visits = 0
+  var bytes: [UInt8] = []
+}
 struct Price: Sendable {}
 struct Session: Sendable {}
 struct Token: Sendable { var secondsLeft = 60 }

@@ -204,4 +204,36 @@ struct EntryLifetimeTests {
     #expect(cache.isEmpty && cache.statistics.trimEvictions == 6)
     cache.checkInvariants()
   }
+
+  @Test("What is left of a lifetime however much a value is used")
+  func remainingIfUsed() {
+    let clock = ManualClock()
+    let cache = Cache<Int, Int>(
+      expiration: .afterAccess(.seconds(10)), options: .init(clock: .manual(clock)))
+    let copy = Cache<Int, Int>(
+      expiration: .afterAccess(.seconds(10)), options: .init(clock: .manual(clock)))
+    cache.insert(1, forKey: 1, expiresAfter: .seconds(60))
+    cache[2] = 2
+    clock.advance(by: .seconds(5))
+    func isNear(_ lifetime: Duration?, _ seconds: Int) -> Bool {
+      guard let lifetime else { return false }
+      return lifetime <= .seconds(seconds) && lifetime > .seconds(seconds) - .milliseconds(200)
+    }
+    #expect(isNear(cache.remainingLifetime(forKey: 1), 5))
+    #expect(isNear(cache.remainingLifetime(forKey: 1, ifUsed: true), 55))
+    #expect(isNear(cache.remainingLifetime(forKey: 2), 5))
+    #expect(cache.remainingLifetime(forKey: 2, ifUsed: true) == nil)
+    #expect(cache.remainingLifetime(forKey: 3, ifUsed: true) == nil)
+    // A copy lives as long as an original that is used.
+    for key in [1, 2] {
+      _ = cache[key]
+      copy.insert(
+        key, forKey: key, expiresAfter: cache.remainingLifetime(forKey: key, ifUsed: true))
+    }
+    for seconds in stride(from: 10, through: 70, by: 5) {
+      clock.advance(by: .seconds(5))
+      for key in [1, 2] { #expect(cache[key] == copy[key], "\(key) after \(seconds) s") }
+    }
+    #expect(cache[1] == nil && cache[2] == 2)
+  }
 }

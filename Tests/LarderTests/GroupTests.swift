@@ -94,27 +94,44 @@ struct GroupTests {
     #expect(cache.count(inGroup: 1.5) == 1 && cache.groupCount == 1)
   }
 
-  @Test("Integers name groups whatever their type; other types and no groups have no entries")
+  @Test("Integers name groups whatever their type, and strings do")
   func otherTypes() {
     let bytes = Cache<Int, Int>(options: .init(groups: .by { UInt8($0 % 4) }))
     for key in 0..<100 { bytes[key] = key }
     #expect(bytes.count(inGroup: 1) == 25 && bytes.count(inGroup: -1) == 0)
     bytes.removeAll(inGroup: 257)
-    bytes.removeAll(inGroup: "1")
-    #expect(bytes.count == 100 && bytes.count(inGroup: "1") == 0)
+    #expect(bytes.count == 100)
     bytes.removeAll(inGroup: 1)
     #expect(bytes.count == 75)
-    let plain = Cache<Int, Int>()
-    plain[1] = 1
-    plain.removeAll(inGroup: 1)
-    #expect(plain.count == 1 && plain.count(inGroup: 1) == 0)
+    let halves = Cache<Int, Int>(options: .init(groups: .by { Double($0 % 4) / 2 }))
+    for key in 0..<100 { halves[key] = key }
+    #expect(halves.count(inGroup: 1) == 25 && halves.count(inGroup: 0.5) == 25)
+    let parts = Cache<String, Int>(options: .init(groups: .by { $0.prefix(1) }))
+    let names = Cache<String, Int>(options: .init(groups: .by { String($0.prefix(1)) }))
+    for cache in [parts, names] {
+      for key in ["a/1", "a/2", "b/1"] { cache[key] = 1 }
+      #expect(cache.count(inGroup: "a") == 2)
+      cache.removeAll(inGroup: "a".prefix(1))
+      #expect(Array(cache.keys) == ["b/1"])
+    }
   }
 
-  @Test("A negative quota stops the process")
-  func badCalls() async {
-    await #expect(processExitsWith: .failure) {
-      Cache<Int, Int>(options: .init(groups: .by({ $0 }, quota: { _ in -1 })))[1] = 1
+  @Test("A group of another type, and a cache without groups, stop the process", arguments: 0..<4)
+  func badCalls(number: Int) async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [number = number as Int] in
+      let cache = Cache<Int, Int>(options: .init(groups: .by { $0 % 4 }))
+      switch number {
+      case 0: cache.removeAll(inGroup: "1")
+      case 1: _ = cache.count(inGroup: 1.5)
+      case 2: Cache<Int, Int>().removeAll(inGroup: 1)
+      default: Cache<Int, Int>(options: .init(groups: .by({ $0 }, quota: { _ in -1 })))[1] = 1
+      }
     }
+    let reasons = ["Int, not String", "Int, not Double", "no groups", "quota must not be negative"]
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains(reasons[number]))
   }
 
   @Test("Class keys die outside the index's lock, and may use the cache as they do")

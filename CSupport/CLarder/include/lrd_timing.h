@@ -63,6 +63,9 @@ static inline uint64_t lrd_cache_now(const lrd_cache *cache) {
 /// What is left of an entry's lifetime if nobody uses it; LRD_NEVER if it does not end.
 uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry);
 
+/// What is left of it if the entry is used all the time.
+uint64_t lrd_entry_remaining_used_locked(lrd_cache *cache, const lrd_entry *entry);
+
 /// How long ago the entry was written, rounded down by up to a tick (lrd_clock.h). Of an entry with
 /// a lifetime of its own it is wrong by up to a fiftieth of that.
 uint64_t lrd_entry_age_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry)

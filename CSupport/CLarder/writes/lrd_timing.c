@@ -83,6 +83,11 @@ uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry) {
   return until(cache, LRD_LOAD(&lrd_entry_time(entry)->word));
 }
 
+uint64_t lrd_entry_remaining_used_locked(lrd_cache *cache, const lrd_entry *entry) {
+  if (!(entry->fields & LRD_IS_TIMED)) return LRD_NEVER;
+  return until(cache, lrd_entry_timing(cache, entry).hard);
+}
+
 uint64_t lrd_entry_age_locked(lrd_cache *cache, lrd_shard *shard, const lrd_entry *entry) {
   if (!(entry->fields & LRD_IS_TIMED)) return 0;
   // It was written before this tick ended.

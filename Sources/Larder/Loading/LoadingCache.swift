@@ -142,6 +142,19 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     }
   }
 
+  /// Removes the value of a key, because it has changed where it comes from, and outdates its load.
+  /// The next caller loads it anew. See ``Cache/removeValue(forKey:)``.
+  ///
+  /// - Returns: The value that was removed; `nil` if there was none.
+  /// - Complexity: O(1) on average. Locks one shard.
+  @discardableResult
+  public func removeValue(forKey key: Key) -> Value? { cache.removeValue(forKey: key) }
+
+  /// Removes all values and outdates all loads. See ``Cache/removeAll()``.
+  ///
+  /// - Complexity: Like ``Cache/removeAll()``.
+  public func removeAll() { cache.removeAll() }
+
   /// Begins to load the value of a key anew, unless a load of it is under way, or its failure or
   /// absence is remembered. Returns whether it did.
   ///

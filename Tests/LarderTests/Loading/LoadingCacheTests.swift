@@ -280,4 +280,17 @@ struct LoadingCacheTests {
       _ = LoadingCache<Int, Int>(loading: options, loadAll: which == "loadAll" ? nil : all) { $0 }
     }
   }
+
+  @Test("What is removed is loaded anew, and a load under way is outdated")
+  func removals() async throws {
+    let version = Counter()
+    let cache = LoadingCache<Int, Int> { _ in version.next() }
+    let first = try await cache[1]
+    #expect(cache.removeValue(forKey: 1) == first && cache.removeValue(forKey: 1) == nil)
+    let second = try await cache[1]
+    #expect(second > first)
+    cache.removeAll()
+    #expect(cache.cache.count == 0)
+    #expect(try await cache[1] > second)
+  }
 }
