@@ -90,6 +90,8 @@ static uint32_t take_locked(lrd_pool *pool, uint32_t step, uint32_t *ids, uint32
     page->fresh = page->capacity - fresh;
     page->free -= taken - before;
     pool->idle -= (taken - before) * step;
+    // What is in use again and leaves once more has left anew.
+    if (pool->left > pool->idle) pool->left = pool->idle;
     if (!page->free) lrd_pool_unlink_page_locked(pool, page);
   }
   return taken;
