@@ -6,9 +6,9 @@ extension Cache {
   /// The call removes every entry whose insertion had returned when the call began. The observer
   /// receives ``RemovalCause/removed``.
   ///
-  /// Numbers are equal whatever their type, if `group` is an integer; so are strings and substrings.
-  /// A value of any other type than that of the groups is a mistake, and so is the call on a cache
-  /// without groups: it traps, since nothing would be removed.
+  /// An integer names groups that are numbers of any type, and a string or substring those that are
+  /// either. A value of any other type than that of the groups is a mistake, an optional one of it
+  /// too, and so is the call on a cache without groups: it traps, since nothing would be removed.
   ///
   /// - Parameters:
   ///   - group: The group.
@@ -43,15 +43,15 @@ extension Cache {
   }
 
   /// The groups, of which `name` is to name one.
-  private func groups(
-    for name: some Hashable & Sendable, _ file: StaticString, _ line: UInt
+  private func groups<Name: Hashable & Sendable>(
+    for name: Name, _ file: StaticString, _ line: UInt
   ) -> GroupIndex<Key> {
     guard let groups = extras?.groups else {
       fatalError("the cache has no groups", file: file, line: line)
     }
-    if groups.canName(name) { return groups }
+    if groups.canName(name, Name.self) { return groups }
     fatalError(
-      "the cache's groups are \(groups.groupType), not \(type(of: name))", file: file, line: line)
+      "the cache's groups are \(groups.groupType), not \(Name.self)", file: file, line: line)
   }
 
   /// The number of groups that have entries, for tests.

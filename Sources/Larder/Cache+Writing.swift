@@ -34,8 +34,8 @@ extension Cache {
   ///
   /// The result does not tell whether `value` is stored now. A value that costs more than the limit
   /// is refused, and one for which there is no memory;
-  /// ``insert(_:forKey:cost:replaced:file:line:)`` tells both. If it is too costly, the earlier
-  /// value is out of date: it is removed, and returned. Otherwise like
+  /// ``insert(_:forKey:cost:replaced:file:line:)`` tells both. If it is too costly, or has no time
+  /// to live, the earlier value is out of date: it is removed, and returned. Otherwise like
   /// ``insert(_:forKey:cost:file:line:)``.
   ///
   /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
@@ -60,7 +60,7 @@ extension Cache {
   ///   - key: The key to keep it under.
   ///   - cost: As for ``insert(_:forKey:cost:file:line:)``.
   ///   - replaced: Receives the value that was replaced, or removed because the new one was too
-  ///     costly; `nil` if there was none.
+  ///     costly or had no time to live; `nil` if there was none.
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   /// - Returns: What became of the value.

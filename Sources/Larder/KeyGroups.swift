@@ -46,6 +46,9 @@ public struct KeyGroups<Key: Hashable & Sendable>: Sendable {
   }
 }
 
+private protocol AnyOptional {}
+extension Optional: AnyOptional {}
+
 /// Which entries of a cache belong to which group, for one type of group.
 class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
   // Sendable: the only subclass is.
@@ -63,8 +66,8 @@ class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
   func didLeave(_ key: Key) {}
   /// The type of the groups.
   var groupType: Any.Type { Never.self }
-  /// Whether a value of the type of `name` can be equal to a group.
-  func canName(_ name: Any) -> Bool { false }
+  /// Whether `name`, of this type, can be equal to a group.
+  func canName(_ name: Any, _ type: Any.Type) -> Bool { false }
   /// The keys of a group.
   func keys(in group: Any) -> [Key] { [] }
   /// Whether a key belongs to a group.
@@ -147,7 +150,10 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
 
   override var groupType: Any.Type { Group.self }
 
-  override func canName(_ name: Any) -> Bool {
+  override func canName(_ name: Any, _ type: Any.Type) -> Bool {
+    if type == Group.self { return true }
+    // Else the first `nil` would be the first to trap.
+    if type is any AnyOptional.Type { return false }
     if name is Group { return true }
     if name is any BinaryInteger { return Group.self is any Numeric.Type }
     return name is any StringProtocol && Group.self is any StringProtocol.Type

@@ -76,8 +76,8 @@ public enum MemoryPressure {
   /// heeds pressure, and after ``stop()``.
   ///
   /// On Linux these are the stalls of the system and of the nearest control group with a limit
-  /// (PSI), or of the process's own if none has one, and that group's usage and events. On Apple's systems it is the memory pressure of
-  /// the system. <doc:GivingWay> has the thresholds.
+  /// (PSI), or of the process's own if none has one, and that group's usage and events. On Apple's
+  /// systems it is the memory pressure of the system. <doc:GivingWay> has the thresholds.
   ///
   /// - Complexity: O(1).
   public static var sources: [Source] {

@@ -98,9 +98,9 @@ class SecondChance<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     _ value: Value, _ key: Key, _ hash: UInt64, cost: Int, timing: lrd_timing, since moment: UInt64
   ) {}
   func find(_ key: Key, _ hash: UInt64) -> Found? { nil }
-  /// Forgets an object that was found and is stored again, or has expired, if the key still has that
-  /// record. What leaves the cache later must not be found here. Stamps do not matter: other keys of
-  /// the stripe may have been written to.
+  /// Forgets an object that was found and is stored again, or has expired, if the key still has
+  /// that record. What leaves the cache later must not be found here. Stamps do not matter: other
+  /// keys of the stripe may have been written to.
   func forget(_ key: Key, _ hash: UInt64, _ record: AnyObject) {}
   /// Frees the records of objects that have died.
   func clean() {}

@@ -17,8 +17,8 @@ import CLarder
   /// last reference, and would then have to be released through ``Cache/Options/release`` too, and
   /// waited for there.
   let lends: Bool
-  /// Whether to store the value after all in place of `old`. `nil` if it is stored in any case. Runs
-  /// under the shard's lock.
+  /// Whether to store the value after all in place of `old`. `nil` if it is stored in any case.
+  /// Runs under the shard's lock.
   let isWanted: ((_ old: UnsafeMutablePointer<lrd_entry>?) -> Bool)?
   /// Whether `isWanted` said no.
   fileprivate(set) var gaveUp = false

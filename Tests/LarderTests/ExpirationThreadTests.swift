@@ -77,7 +77,7 @@ struct ExpirationThreadTests {
     #expect(departures.load(ordering: .relaxed) == tracker.created)
   }
 
-  /// The wheel has a slot for about a millisecond: here all entries of a shard share one or two.
+  /// The wheel has a spoke for about a millisecond: here all entries of a shard share one or two.
   @Test("removeExpired() takes all that had expired, though the clock goes on", arguments: [1, 4])
   func busyTurn(shards: Int) {
     let clock = ManualClock()

@@ -116,7 +116,7 @@ struct GroupTests {
     }
   }
 
-  @Test("A group of another type, and a cache without groups, stop the process", arguments: 0..<4)
+  @Test("A group of another type, and a cache without groups, stop the process", arguments: 0..<5)
   func badCalls(number: Int) async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -125,11 +125,15 @@ struct GroupTests {
       switch number {
       case 0: cache.removeAll(inGroup: "1")
       case 1: _ = cache.count(inGroup: 1.5)
-      case 2: Cache<Int, Int>().removeAll(inGroup: 1)
+      case 2: cache.removeAll(inGroup: Optional(1))
+      case 3: Cache<Int, Int>().removeAll(inGroup: 1)
       default: Cache<Int, Int>(options: .init(groups: .by({ $0 }, quota: { _ in -1 })))[1] = 1
       }
     }
-    let reasons = ["Int, not String", "Int, not Double", "no groups", "quota must not be negative"]
+    let reasons = [
+      "Int, not String", "Int, not Double", "Int, not Optional<Int>", "no groups",
+      "quota must not be negative",
+    ]
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(message.contains(reasons[number]))
   }

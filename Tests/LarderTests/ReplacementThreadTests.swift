@@ -89,8 +89,8 @@ struct ReplacementThreadTests {
             isMissed = true
             continue
           }
-          // A value that was missed between its lookup and that of the next had been evicted. So the
-          // insertion of the next replaces nothing.
+          // A value that was missed between its lookup and that of the next had been evicted. So
+          // the insertion of the next replaces nothing.
           if isMissed && value == last + 1 { misses.append(value) }
           (last, isMissed) = (value, false)
         }

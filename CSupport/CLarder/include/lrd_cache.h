@@ -10,10 +10,10 @@
  *
  * FIELDS of lrd_cache
  *   number          unique in the process, not 0. A thread finds its lane by it (relaxed). If the
- *                   top bit is set, it finds none in `lrd_near`, and looks in `lrd_near_detours`. The
- *                   bit is set at creation if the layer above `detours`. Otherwise
- *                   lrd_cache_retrofit() sets it once, when the cache is given lifetimes (release),
- *                   partner: lrd_cache_is_timed(), lrd_lane_attach()
+ *                   top bit is set, it finds none in `lrd_near`, and looks in
+ *                   `lrd_near_detours`. The bit is set at creation if the layer above `detours`.
+ *                   Otherwise lrd_cache_retrofit() sets it once, when the cache is given lifetimes
+ *                   (release), partner: lrd_cache_is_timed(), lrd_lane_attach()
  *   plain           the same for lookups that do not look at deadlines: with the top bit wherever
  *                   entries can expire
  *   lanes           admin lock to grow (release), all threads read (acquire). Outgrown arrays are

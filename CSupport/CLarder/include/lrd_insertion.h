@@ -14,8 +14,8 @@
  *
  * AGAIN means that the insertion had to unlock: to allocate, to take room from another shard or
  * look there for what has expired, or after many victims. The entry is not stored, and the caller
- * starts over with lrd_insertion_begin(). Each round finds an old value, or none. The value replaced
- * is that of the last round: until then it stays. */
+ * starts over with lrd_insertion_begin(). Each round finds an old value, or none. The value
+ * replaced is that of the last round: until then it stays. */
 #pragma once
 
 #include "lrd_enter.h"

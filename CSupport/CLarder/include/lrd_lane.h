@@ -125,7 +125,8 @@ static inline void lrd_lanes_forget_near(void) {
 }
 
 /// The calling thread's lane, made if needed; NULL without memory. Stores it in `lrd_near` or
-/// `lrd_near_detours` if the hit path may be taken. Asks for a visit that is `owed`. No lock is held.
+/// `lrd_near_detours` if the hit path may be taken. Asks for a visit that is `owed`. No lock is
+/// held.
 lrd_lane *_Nullable lrd_lane_attach(lrd_cache *cache) LRD_COLD;
 
 /// The calling thread's lane if it has one.

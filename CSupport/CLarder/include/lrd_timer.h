@@ -61,7 +61,7 @@ typedef struct lrd_idle {
   _Atomic(uint64_t) jitter;
 } lrd_idle;
 
-/// What an entry that is about to be published knows of its lifetime, in `later`; `word` has it.
+/// What an entry that is about to be published knows of its lifetime, in `next`; `word` has it.
 enum lrd_lifetime_kind {
   LRD_LIFETIME_OF_RULE, // nothing
   LRD_LIFETIME_OWN,     // ticks from its publication

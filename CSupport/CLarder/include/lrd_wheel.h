@@ -10,11 +10,11 @@
  * A turn is 2^20 ns. Its number falls into groups of six bits, one for each level. Compare the turn
  * of an entry with that of the wheel: the highest group that differs gives the level, and its bits
  * give the spoke. So all spokes in use lie ahead of the wheel, and what a level holds comes before
- * what the next one holds. To move on, the wheel looks for the first spoke that is not empty, by one
- * bit for each. So a wheel that stood still for ten years catches up in a few steps.
+ * what the next one holds. To move on, the wheel looks for the first spoke that is not empty, by
+ * one bit for each. So a wheel that stood still for ten years catches up in a few steps.
  *
- * A step takes an entry out, moves it down, or looks at a few. A spoke that the wheel has reached is
- * emptied entry by entry, before anything else.
+ * A step takes an entry out, moves it down, or looks at a few. A spoke that the wheel has reached
+ * is emptied entry by entry, before anything else.
  *
  * A SEARCH goes through the spoke of a turn that is not over yet, for what is due already. A step
  * looks at up to LRD_WHEEL_LOOKS entries, and the next step goes on from there. A search for a tick

@@ -18,8 +18,8 @@
 #include "lrd_sketch.h"
 #include "lrd_tree.h"
 
-/// Values are fixed-point numbers. A use of an entry of cost 1 is worth this much; of one that costs
-/// more than 2^46, nothing.
+/// Values are fixed-point numbers. A use of an entry of cost 1 is worth this much; of one that
+/// costs more than 2^46, nothing.
 static const uint64_t unit = (uint64_t)1 << 46;
 
 typedef struct cost_state {

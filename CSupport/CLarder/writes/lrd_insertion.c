@@ -11,9 +11,9 @@
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
  *           What has expired goes first: if the shard has none, unlock, look in the other shards,
  *           and return AGAIN. If there is no other victim, or the shard has too little already,
- *           unlock, take room from another shard, and return AGAIN; after many victims, too. The old entry stays meanwhile: nobody finds the
- *           key without a value, and a removal in between is not undone. All others may go, so in
- *           the end the new entry fits.
+ *           unlock, take room from another shard, and return AGAIN; after many victims, too. The
+ *           old entry stays meanwhile: nobody finds the key without a value, and a removal in
+ *           between is not undone. All others may go, so in the end the new entry fits.
  *   Step 5. Publish the entry, in place of the old one if there is one.
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"

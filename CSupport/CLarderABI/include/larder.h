@@ -46,19 +46,21 @@
  * CALLBACKS run on the calling thread, without a lock. Releases, and `removed` for what expires,
  * may also run on the library's background thread. Releases, `removed` and `respond` may also run
  * on a thread that reports memory pressure, that listens for it, or that the library starts to ask
- * `respond`. Callbacks may use any cache, but may not destroy the cache that calls them. Releases may not use a cache that another thread
- * may be destroying, since larder_destroy() does not wait for them. `equal` is the exception: it
- * may run under a lock and must not use a cache. No callback may leave by longjmp or a C++
- * exception. If one callback causes the next, for example when a removal stores another value, they
- * nest on the stack, about 800 bytes for each. The caller must see to it that this ends.
+ * `respond`. Callbacks may use any cache, but may not destroy the cache that calls them. Releases
+ * may not use a cache that another thread may be destroying, since larder_destroy() does not wait
+ * for them. `equal` is the exception: it may run under a lock and must not use a cache. No callback
+ * may leave by longjmp or a C++ exception. If one callback causes the next, for example when a
+ * removal stores another value, they nest on the stack, about 800 bytes for each. The caller must
+ * see to it that this ends.
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value. LARDER_ADAPTIVE takes more for
  * each entry of the limit: up to 8 bytes from 8,000 entries on, 4 bytes and 27 KB in all from 256
- * entries on, and some 130 bytes below that, but 1.6 KB at least. An empty cache takes 2.7 KB, and 0.8 KB for each
- * further shard. With LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7 and 1.9 KB. The
- * first entry brings a page of 4 KB, which later ones share. Where values can expire, each shard
- * takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it. The library reserves no
- * memory for values: they come from the process's malloc, and from 1 MiB on from the system.
+ * entries on, and some 130 bytes below that, but 1.6 KB at least. An empty cache takes 2.7 KB, and
+ * 0.8 KB for each further shard. With LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7
+ * and 1.9 KB. The first entry brings a page of 4 KB, which later ones share. Where values can
+ * expire, each shard takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it. The
+ * library reserves no memory for values: they come from the process's malloc, and from 1 MiB on
+ * from the system.
  *
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
  * sleeps; one below 4,096 ns is taken for that. When its lifetime is over, a value is found for 10
@@ -112,8 +114,7 @@ enum {
   LARDER_STOPPED = 5,    /* the visitor asked to stop */
   LARDER_EXPIRED = 6,    /* a lifetime of 0: not stored, or removed; its key has no value now */
 
-  LARDER_OUT_OF_MEMORY = -1,  /* all entries stay, except those evicted to make room, among them
-                                 maybe the key's own */
+  LARDER_OUT_OF_MEMORY = -1,  /* all entries stay, except those evicted to make room */
   LARDER_BAD_ARGUMENT = -2,   /* a null pointer, a number without a meaning, or a policy
                                  that needs another limit */
   LARDER_BAD_SIZE = -3,       /* the size in a structure is not that of any version */
@@ -366,9 +367,9 @@ LARDER_API larder_status larder_value_release(larder_value *value);
 /* Stores `value` for `key`, in place of an earlier value. Entries that no longer fit are evicted
  * before the call returns. The new value is never among them, but may be evicted at any later
  * moment. If `old` is not NULL, the value that was replaced, or removed by LARDER_TOO_COSTLY or
- * LARDER_EXPIRED, is written there, pinned, or NULL if there was none. A call that fails writes NULL, or nothing if it
- * was wrong. `value` may be NULL if `value_size` is 0, and always in LARDER_OBJECTS. `cost` may be
- * LARDER_COST_DEFAULT.
+ * LARDER_EXPIRED, is written there, pinned, or NULL if there was none. A call that fails writes
+ * NULL, or nothing if it was wrong. `value` may be NULL if `value_size` is 0, and always in
+ * LARDER_OBJECTS. `cost` may be LARDER_COST_DEFAULT.
  * Statuses: LARDER_OK, LARDER_REPLACED, LARDER_TOO_COSTLY, LARDER_OUT_OF_MEMORY,
  * LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_OUT_OF_RANGE, LARDER_TOO_LONG,
  * LARDER_CALLBACK_FAILED. */
@@ -493,8 +494,8 @@ typedef struct larder_pressure_response {
   double critical;        /* likewise */
   double background;      /* likewise, between larder_background(1) and (0) */
   /* If not NULL, called at each warning and critical report for the fraction to keep, and once a
-     second while the system's level lasts. A number that is not from 0 to 1 keeps everything. `context` is that of the configuration. The callback may
-     use any cache. */
+     second while the system's level lasts. A number that is not from 0 to 1 keeps everything.
+     `context` is that of the configuration. The callback may use any cache. */
   double (*respond)(void *context, int32_t level);
 } larder_pressure_response;
 

@@ -35,7 +35,7 @@ func cached(_ backend: Backend) -> Server.Handler {
       let page = backend.change(number)
       // After the change, not before: a read of the backend that is under way may return the old
       // page. Who asks from now on does not get it, and it is not stored.
-      pages.cache.removeValue(forKey: number)
+      pages.removeValue(forKey: number)
       return page
     })
 }

@@ -142,7 +142,7 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
     }
   }
 
-  /// Removes the value of a key, because it has changed where it comes from, and outdates its load.
+  /// Removes the value of a key, because its source has changed, and outdates its load.
   /// The next caller loads it anew. See ``Cache/removeValue(forKey:)``.
   ///
   /// - Returns: The value that was removed; `nil` if there was none.

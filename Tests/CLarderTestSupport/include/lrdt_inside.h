@@ -64,8 +64,8 @@ bool lrdt_table_is_resident(const lrd_table *table);
 /// Reads every main bucket of a table. The result means nothing.
 uint64_t lrdt_table_read(const lrd_table *table);
 
-/// The size of the table that a shard asks for whose table has `buckets` and `count` entries; 0 if it
-/// asks for none.
+/// The size of the table that a shard asks for whose table has `buckets` and `count` entries; 0 if
+/// it asks for none.
 uint64_t lrdt_shrunk_buckets(uint64_t buckets, uint64_t count);
 
 /// Has a shard's history renewed by a larger one, then by one of the first size, with one supply.

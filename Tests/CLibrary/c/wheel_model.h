@@ -13,7 +13,7 @@
 
 enum { ENTRIES = 192 };
 
-static const uint64_t year = (uint64_t)366 * 86400 * 1000000000u;
+static const uint64_t year = (uint64_t)36525 * 864 * 1000000000u;
 
 typedef struct modelled {
   uint32_t id;

@@ -281,7 +281,7 @@ struct LoadingCacheTests {
     }
   }
 
-  @Test("What is removed is loaded anew, and a load under way is outdated")
+  @Test("What is removed is loaded anew")
   func removals() async throws {
     let version = Counter()
     let cache = LoadingCache<Int, Int> { _ in version.next() }
