@@ -113,13 +113,6 @@ uint64_t lrdt_shard_count(lrd_shard *shard) {
   return count;
 }
 
-uint64_t lrdt_shard_cost(lrd_shard *shard) {
-  lrd_lock_acquire(&shard->lock);
-  uint64_t cost = shard->cost;
-  if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
-  return cost;
-}
-
 uint64_t lrdt_shard_retired(lrd_shard *shard) {
   lrd_lock_acquire(&shard->lock);
   uint64_t count = lrd_limbo_count_locked(&shard->limbo);

@@ -40,6 +40,29 @@ struct BindingCostTests {
   }
 
   @Test(
+    "An entry that is hit stays, and be it much dearer than a shard's part of the limit",
+    arguments: [EvictionPolicy.adaptive, .lru], [4, 16])
+  func dearEntryStays(policy: EvictionPolicy, shards: Int) {
+    let cache = Cache<Int, Int>(
+      totalCostLimit: Self.limit, policy: policy, shards: shards, options: .repeatable())
+    var random = SplitMix64(seed: 3)
+    var (hits, lookups) = (0, 0)
+    for number in 0..<Stress.scaled(400_000, atLeast: 100_000) {
+      let isDear = random.below(50) == 0
+      let isNew = random.below(2) == 0
+      let key = isDear ? -1 : isNew ? 1_000_000 + number : random.below(300) * random.below(300)
+      let isFound = cache.value(forKey: key) != nil
+      if isDear && number > 50_000 {
+        lookups += 1
+        if isFound { hits += 1 }
+      }
+      if !isFound { cache.insert(key, forKey: key, cost: isDear ? Self.limit * 2 / 5 : 10) }
+    }
+    #expect(hits > lookups * 9 / 10, "\(hits) of \(lookups)")
+    cache.checkInvariants()
+  }
+
+  @Test(
     "Where count and cost are limited, memories of keys are not made anew all the time",
     arguments: [EvictionPolicy.tinyLFU, .costAware, .s3fifo, .twoQueue])
   func memories(policy: EvictionPolicy) {

@@ -77,10 +77,10 @@ LRD_INLINE lrd_shortage lrd_budget_reserve(lrd_budget *budget, uint64_t cost) {
   return lrd_budget_reserve_count(budget) ? LRD_ROOM : LRD_COUNT_SHORT;
 }
 
-/// By how much the costs would exceed their limit with so much `more`.
+/// By how much the costs would exceed their limit with so much `more`; 0 without a limit.
 static inline uint64_t lrd_budget_lacks(lrd_budget *budget, uint64_t more) {
   uint64_t wanted = LRD_LOAD(&budget->cost) + more, limit = LRD_LOAD(&budget->cost_limit);
-  return wanted > limit ? wanted - limit : 0;
+  return limit && wanted > limit ? wanted - limit : 0;
 }
 
 /// Gives back the room of unlinked entries.

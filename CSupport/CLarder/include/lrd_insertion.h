@@ -30,7 +30,7 @@ typedef struct lrd_insertion {
   lrd_supply supply;
   bool noted;     // an earlier round noted the replacement as a hit
   bool expired;   // the old entry that this round found had expired: there was none
-  bool evened;    // an earlier round found no shard with more than its share of the cost
+  bool evened;    // an earlier round found no shard with more than an even part
   uint32_t seeks; // rounds that ended to look in other shards for what has expired
 } lrd_insertion;
 

@@ -53,14 +53,16 @@ static uint64_t weight_of(const lrd_order *order, const lrd_entry *entry) {
 }
 
 /// Asks for another history when this one has too few slots for `most` ghosts, or far too many. An
-/// idle shard needs none.
-static void demand(const lrd_ghosts *ghosts, lrd_order *order, uint64_t most) {
+/// idle shard needs none. `percent`: of the entries, as many ghosts there are.
+static void demand(const lrd_ghosts *ghosts, lrd_order *order, uint64_t most, uint32_t percent) {
   uint32_t least = lrd_ghosts_buckets(most * slots_per_ghost);
   if (LRD_LIKELY(ghosts->buckets >= least && ghosts->buckets / 4 <= least)) return;
   if (lrd_order_is_idle(order, most)) return;
-  // Where costs limit the entries, their number may still rise. Leave room for more.
-  uint32_t extra = order->share.cost == LRD_UNBOUNDED ? 0 : least / 2;
-  order->history.wanted = lrd_ghosts_bytes(least + extra);
+  // Where costs limit the entries, their number may still rise, to that of the other limit. Leave
+  // room for more: a new history is an empty one.
+  uint64_t room = lrd_least(most + most / 2, lrd_bound_percent(order->share.count, percent));
+  uint32_t wanted = lrd_ghosts_buckets(room * slots_per_ghost);
+  order->history.wanted = lrd_ghosts_bytes(wanted > least ? wanted : least);
 }
 
 /// Makes ghosts live while a weight of `most` is added. A ghost sees the rest of its own epoch and
@@ -77,7 +79,7 @@ static void set_life(lrd_ghosts *ghosts, uint64_t most) {
 void lrd_ghosts_add_entry(lrd_ghosts *ghosts, lrd_order *order, const lrd_entry *entry,
                           uint32_t percent) {
   uint64_t entries = lrd_order_room_percent(order, percent);
-  demand(ghosts, order, entries);
+  demand(ghosts, order, entries, percent);
   if (!ghosts->buckets) return;
   bool by_cost = is_by_cost(order);
   set_life(ghosts, by_cost ? lrd_bound_percent(order->share.cost, percent) : entries);
@@ -90,7 +92,7 @@ void lrd_ghosts_resize(const lrd_ghosts *ghosts, lrd_order *order, uint32_t perc
   uint64_t most = lrd_order_room_percent(order, percent);
   // What was asked for was for other limits.
   order->history.wanted = order->history.bytes;
-  demand(ghosts, order, most);
+  demand(ghosts, order, most, percent);
   if (lrd_order_is_idle(order, most)) order->history.wanted = 0;
 }
 

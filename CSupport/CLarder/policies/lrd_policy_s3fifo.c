@@ -6,8 +6,8 @@
  *                  │ fewer                            ▲    │ none: evicted
  *                  └▶ evicted, ghost ── asked again ──┘    └▶
  *
- * While the cache fills up for the first time, entries that exceed the small queue's share go to
- * the main queue.
+ * While the cache fills up, at first and after it was empty, entries that exceed the small queue's
+ * share go to the main queue.
  *
  * INVARIANTS  queue[0] is small, queue[1] is main, queue[2] is empty. */
 #include "lrd_ghosts.h"

@@ -5,7 +5,7 @@
  * evict them would free no cost: `pass` of lrd_policy lets others go first. One eviction passes
  * over LRD_PASSED_OVER_MOST entries at most, so that its steps are bounded. The entry that is being
  * replaced is then put ahead of them again, by `renew`. Policies that order entries by cost have no
- * `pass`: their victims are always evicted. */
+ * `pass`: their victims are evicted, unless no other entry of the shard costs anything. */
 #pragma once
 
 #include "lrd_garbage.h"

@@ -76,9 +76,14 @@ static lrd_result fetch(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inser
   return supply->optional ? LRD_AGAIN : LRD_OUT_OF_MEMORY;
 }
 
+/// The entries of each shard if all had equally many.
+static uint64_t even_part(lrd_cache *cache) {
+  return LRD_LOAD(&cache->budget.count) / (cache->shard_mask + 1);
+}
+
 /// Step 4, when another shard than `own` must make room, for `more` cost if that is short: evicts
-/// from the next one that has something to give. `richer`: one that has more than its share of the
-/// cost, down to that. False if there is none.
+/// from the next one that has something to give. `richer`: one with more than an even part of the
+/// entries, down to that. False if there is none.
 static bool steal_room(lrd_cache *cache, lrd_lane *lane, const lrd_shard *own,
                        lrd_insertion *insertion, lrd_shortage shortage, uint64_t more,
                        bool richer) {
@@ -89,11 +94,11 @@ static bool steal_room(lrd_cache *cache, lrd_lane *lane, const lrd_shard *own,
     uint64_t lacks = shortage == LRD_COST_SHORT ? lrd_budget_lacks(&cache->budget, more) : 0;
     lrd_chain victims = {0};
     lrd_shard_enter(cache, lane, shard);
-    uint64_t keeps = richer ? shard->order.share.cost : 0;
-    bool found = !richer || shard->cost > keeps;
+    uint64_t keeps = richer ? even_part(cache) : 0;
+    bool found = shard->count > keeps;
     while (found && victims.count < LRD_EVICTIONS_PER_LOCK) {
       found = lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, shortage, &victims);
-      if (victims.cost >= lacks || shard->cost <= keeps) break;
+      if (victims.cost >= lacks || shard->count <= keeps) break;
     }
     found = victims.head;
     lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &victims);
@@ -112,12 +117,14 @@ typedef enum found {
   FOUND_POOR,      // not tried: the shard has too little already
 } found;
 
-/// True when the shard has far less than its share of the cost. A victim costs more or less than
-/// what it makes room for. What is left over serves whoever comes next, in any shard. So by chance
-/// some shards would come to have next to nothing, if these did not take from those that have most.
-static bool is_poor_locked(const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
-  uint64_t share = shard->order.share.cost;
-  return shard->cost < share - share / 8;
+/// True when the shard has far fewer entries than others have. A victim costs more or less than what
+/// it makes room for. What is left over serves whoever comes next, in any shard. So by chance some
+/// shards would come to have next to nothing, if these did not take from those that have most.
+/// Entries are counted, and not costs: as many come to each shard, so where as many stay, the victims
+/// of all shards are equally old. A shard with one entry of great cost gives up no others for it.
+static bool is_poor_locked(lrd_cache *cache, const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
+  uint64_t even = even_part(cache);
+  return shard->count < even - even / 8;
 }
 
 /// Step 4. Takes one entry out.
@@ -130,7 +137,7 @@ static found take_out_locked(lrd_cache *cache, lrd_shard *shard, const lrd_inser
     if (may && lrd_expire_may_find(cache, shard->timer->now)) return FOUND_ELSEWHERE;
   }
   bool may = cache->shard_mask && shortage == LRD_COST_SHORT && !insertion->evened;
-  if (may && is_poor_locked(shard)) return FOUND_POOR;
+  if (may && is_poor_locked(cache, shard)) return FOUND_POOR;
   bool evicted = lrd_evict_living_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, unlinked);
   return evicted ? FOUND : FOUND_NONE;
 }

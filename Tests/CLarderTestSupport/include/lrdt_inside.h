@@ -38,9 +38,8 @@ uint64_t lrdt_table_moved_locked(const lrd_table *table);
 uint32_t lrdt_table_chunks_locked(const lrd_table *table);
 uint32_t lrdt_table_overflow_used_locked(const lrd_table *table);
 
-/// The number of entries in a shard, and their cost.
+/// The number of entries in a shard.
 uint64_t lrdt_shard_count(lrd_shard *shard);
-uint64_t lrdt_shard_cost(lrd_shard *shard);
 /// The number of entries that were removed from a shard and wait for destruction.
 uint64_t lrdt_shard_retired(lrd_shard *shard);
 /// The number of these that a scan has looked at.
