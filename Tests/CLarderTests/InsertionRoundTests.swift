@@ -129,8 +129,8 @@ struct InsertionRoundTests {
     lrd_cache_check(core.cache)
   }
 
-  /// What victims free in surplus goes to whoever comes next: without help some shards would come to
-  /// nothing.
+  /// What victims free in surplus goes to whoever comes next: without help some shards would come
+  /// to nothing.
   @Test("Each shard keeps its part of the entries, whatever they cost")
   func evenParts() throws {
     let (shards, limit) = (8, UInt64(8_000))
@@ -147,6 +147,26 @@ struct InsertionRoundTests {
       #expect(counts.allSatisfy { $0 * UInt64(shards) > all * 3 / 4 }, "\(counts)")
       #expect(lrd_cache_cost(core.cache) <= limit)
     }
+    lrd_cache_check(core.cache)
+  }
+
+  /// Between rounds others take what was freed: in many rounds it would never be enough.
+  @Test("An entry that costs half of the limit needs few rounds", arguments: [4, 16, 64])
+  func largeEntry(shards: UInt32) throws {
+    let limit = 10_000
+    let core = try Core(lrdt_cache_create(shards, 48))
+    defer { lrd_cache_close(core.cache) }
+    lrd_cache_set_cost_limit(core.cache, UInt64(limit))
+    var random = SplitMix64(seed: 7)
+    for _ in 0..<limit { _ = core.store(random.next() & ~0xffff, cost: 1) }
+    let hash = random.next() & ~0xffff
+    let entry = core.make(hash, cost: UInt64(limit / 2))
+    var (insertion, rounds) = (lrd_insertion(), 1)
+    while core.round(&insertion, entry, hash) == LRD_AGAIN { rounds += 1 }
+    core.finish(&insertion)
+    // A lock is held for 32 victims at most.
+    #expect(rounds < limit / 2 / 32 + Int(shards) + 32, "\(rounds) rounds")
+    #expect(lrd_cache_cost(core.cache) == UInt64(limit))
     lrd_cache_check(core.cache)
   }
 

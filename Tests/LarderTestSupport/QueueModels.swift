@@ -125,6 +125,7 @@ struct S3FIFOModel: PolicyModel {
   }
   mutating func insert(_ key: Int, cost: Int) {
     let isKnown = ghosts.take(key)
+    if order.isEmpty { hasEvicted = false }
     if isKnown || (!hasEvicted && small.entries.count >= smallMost) {
       main.entries.append((key, 0))
     } else {

@@ -79,8 +79,10 @@ LRD_INLINE lrd_shortage lrd_budget_reserve(lrd_budget *budget, uint64_t cost) {
 
 /// By how much the costs would exceed their limit with so much `more`; 0 without a limit.
 static inline uint64_t lrd_budget_lacks(lrd_budget *budget, uint64_t more) {
-  uint64_t wanted = LRD_LOAD(&budget->cost) + more, limit = LRD_LOAD(&budget->cost_limit);
-  return limit && wanted > limit ? wanted - limit : 0;
+  uint64_t used = LRD_LOAD(&budget->cost), limit = LRD_LOAD(&budget->cost_limit);
+  if (!limit) return 0;
+  if (lrd_budget_carries(budget) || used + more < used) return UINT64_MAX;
+  return used + more > limit ? used + more - limit : 0;
 }
 
 /// Gives back the room of unlinked entries.

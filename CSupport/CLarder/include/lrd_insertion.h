@@ -28,10 +28,10 @@
 typedef struct lrd_insertion {
   lrd_garbage garbage;
   lrd_supply supply;
-  bool noted;     // an earlier round noted the replacement as a hit
-  bool expired;   // the old entry that this round found had expired: there was none
-  bool evened;    // an earlier round found no shard with more than an even part
-  uint32_t seeks; // rounds that ended to look in other shards for what has expired
+  bool noted;        // an earlier round noted the replacement as a hit
+  bool expired;      // the old entry that this round found had expired: there was none
+  uint32_t evenings; // rounds that ended to take room from shards with more entries
+  uint32_t seeks;    // rounds that ended to look in other shards for what has expired
 } lrd_insertion;
 
 typedef enum lrd_result {

@@ -53,7 +53,7 @@ static uint64_t weight_of(const lrd_order *order, const lrd_entry *entry) {
 }
 
 /// Asks for another history when this one has too few slots for `most` ghosts, or far too many. An
-/// idle shard needs none. `percent`: of the entries, as many ghosts there are.
+/// idle shard needs none. There are `percent` ghosts for a hundred entries.
 static void demand(const lrd_ghosts *ghosts, lrd_order *order, uint64_t most, uint32_t percent) {
   uint32_t least = lrd_ghosts_buckets(most * slots_per_ghost);
   if (LRD_LIKELY(ghosts->buckets >= least && ghosts->buckets / 4 <= least)) return;
@@ -61,8 +61,7 @@ static void demand(const lrd_ghosts *ghosts, lrd_order *order, uint64_t most, ui
   // Where costs limit the entries, their number may still rise, to that of the other limit. Leave
   // room for more: a new history is an empty one.
   uint64_t room = lrd_least(most + most / 2, lrd_bound_percent(order->share.count, percent));
-  uint32_t wanted = lrd_ghosts_buckets(room * slots_per_ghost);
-  order->history.wanted = lrd_ghosts_bytes(wanted > least ? wanted : least);
+  order->history.wanted = lrd_ghosts_bytes(lrd_ghosts_buckets(room * slots_per_ghost));
 }
 
 /// Makes ghosts live while a weight of `most` is added. A ghost sees the rest of its own epoch and

@@ -10,10 +10,10 @@
  *           evicted.
  *   Step 4. Exchange room: evict until the freed room, with what the limits leave, fits the entry.
  *           What has expired goes first: if the shard has none, unlock, look in the other shards,
- *           and return AGAIN. If there is no other victim, or the shard has too little already,
- *           unlock, take room from another shard, and return AGAIN; after many victims, too. The
- *           old entry stays meanwhile: nobody finds the key without a value, and a removal in
- *           between is not undone. All others may go, so in the end the new entry fits.
+ *           and return AGAIN. If there is no other victim, or the shard has far fewer entries than
+ *           others, unlock, take room from another shard, and return AGAIN; after many victims,
+ *           too. The old entry stays meanwhile: nobody finds the key without a value, and a removal
+ *           in between is not undone. All others may go, so in the end the new entry fits.
  *   Step 5. Publish the entry, in place of the old one if there is one.
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"
@@ -25,6 +25,10 @@
 /// An insertion adds one entry, and removes up to two that have expired. So these dwindle even
 /// where no background thread runs. If it removed more, all writers would wait longer for the lock.
 enum { expirations_per_insertion = 2, seeks_per_insertion = 16 };
+
+/// Of one insertion. Each may win little: what is freed between rounds others may take, so an entry
+/// that needs much room must not take it bit by bit.
+enum { evenings_per_insertion = 16 };
 
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
   lrd_shard_leave(cache, shard);
@@ -91,14 +95,16 @@ static bool steal_room(lrd_cache *cache, lrd_lane *lane, const lrd_shard *own,
     uint32_t hand = atomic_fetch_add_explicit(&cache->steal_hand, 1, memory_order_relaxed);
     lrd_shard *shard = &cache->shards[hand & cache->shard_mask];
     if (shard == own) continue;
-    uint64_t lacks = shortage == LRD_COST_SHORT ? lrd_budget_lacks(&cache->budget, more) : 0;
+    uint64_t lacks = shortage == LRD_COST_SHORT ? lrd_budget_lacks(&cache->budget, more) : 1;
+    if (!lacks) return true; // others have made room, or taken the limit away
     lrd_chain victims = {0};
     lrd_shard_enter(cache, lane, shard);
     uint64_t keeps = richer ? even_part(cache) : 0;
     bool found = shard->count > keeps;
     while (found && victims.count < LRD_EVICTIONS_PER_LOCK) {
       found = lrd_evict_locked(cache, shard, NULL, LRD_REMOVED_LIMIT, shortage, &victims);
-      if (victims.cost >= lacks || shard->count <= keeps) break;
+      bool enough = shortage == LRD_COUNT_SHORT || victims.cost >= lacks;
+      if (enough || shard->count <= keeps) break;
     }
     found = victims.head;
     lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, &victims);
@@ -114,14 +120,15 @@ typedef enum found {
   FOUND_MANY,      // not tried: this round has as many as one lock may take out
   FOUND_NONE,      // the shard has no other one that would help
   FOUND_ELSEWHERE, // not here, but another shard may have one that has expired, which goes first
-  FOUND_POOR,      // not tried: the shard has too little already
+  FOUND_POOR,      // not tried: the shard has far fewer entries than others
 } found;
 
-/// True when the shard has far fewer entries than others have. A victim costs more or less than what
-/// it makes room for. What is left over serves whoever comes next, in any shard. So by chance some
+/// True when the shard has far fewer entries than others. A victim costs more or less than what it
+/// makes room for. What is left over serves whoever comes next, in any shard. So by chance some
 /// shards would come to have next to nothing, if these did not take from those that have most.
-/// Entries are counted, and not costs: as many come to each shard, so where as many stay, the victims
-/// of all shards are equally old. A shard with one entry of great cost gives up no others for it.
+/// Entries are counted, and not costs: equally many come to each shard, so where equally many stay,
+/// the victims of all shards are equally old. A shard with one entry of great cost gives up no
+/// others for it.
 static bool is_poor_locked(lrd_cache *cache, const lrd_shard *shard) LRD_REQUIRES(shard->lock) {
   uint64_t even = even_part(cache);
   return shard->count < even - even / 8;
@@ -136,8 +143,8 @@ static found take_out_locked(lrd_cache *cache, lrd_shard *shard, const lrd_inser
     bool may = cache->shard_mask && insertion->seeks < seeks_per_insertion;
     if (may && lrd_expire_may_find(cache, shard->timer->now)) return FOUND_ELSEWHERE;
   }
-  bool may = cache->shard_mask && shortage == LRD_COST_SHORT && !insertion->evened;
-  if (may && is_poor_locked(cache, shard)) return FOUND_POOR;
+  bool evens = cache->shard_mask && insertion->evenings < evenings_per_insertion;
+  if (evens && shortage == LRD_COST_SHORT && is_poor_locked(cache, shard)) return FOUND_POOR;
   bool evicted = lrd_evict_living_locked(cache, shard, old, LRD_REMOVED_LIMIT, shortage, unlinked);
   return evicted ? FOUND : FOUND_NONE;
 }
@@ -158,7 +165,10 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
     lrd_expire_seek(cache, lane, &insertion->garbage);
   }
   if (found == FOUND_POOR) {
-    insertion->evened = !steal_room(cache, lane, shard, insertion, shortage, more, true);
+    insertion->evenings++;
+    if (!steal_room(cache, lane, shard, insertion, shortage, more, true)) {
+      insertion->evenings = evenings_per_insertion;
+    }
   }
   if (found == FOUND_NONE && !steal_room(cache, lane, shard, insertion, shortage, more, false)) {
     lrd_yield(); // other insertions have reserved all room and are about to publish
