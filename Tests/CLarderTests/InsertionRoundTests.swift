@@ -131,6 +131,7 @@ struct InsertionRoundTests {
 
   /// What victims free in surplus goes to whoever comes next: without help some shards would come
   /// to nothing.
+  // Not under ThreadSanitizer: long work of one thread.
   @Test("Each shard keeps its part of the entries, whatever they cost")
   func evenParts() throws {
     let (shards, limit) = (8, UInt64(8_000))

@@ -4,6 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Caches whose cost limit binds, with costs of all sizes.
+// Not under ThreadSanitizer: long work of one thread.
 @Suite("Costs that bind", .timeLimit(.minutes(20)))
 struct BindingCostTests {
   private static let limit = 100_000
