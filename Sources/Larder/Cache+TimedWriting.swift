@@ -38,7 +38,8 @@ extension Cache {
     return store(consume value, key, cost, lifetime: .lasting(lifetime.lifetime), replaced: nil)
   }
 
-  /// The same, with the value that was replaced, or removed because the new one was refused.
+  /// ``insert(_:forKey:cost:expiresAfter:file:line:)``, which also hands out the value that was
+  /// replaced, or removed because the new one was refused.
   package func insert(
     _ value: consuming Value, forKey key: Key, cost: Int, expiresAfter lifetime: Duration,
     replaced: inout Value?

