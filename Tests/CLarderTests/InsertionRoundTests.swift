@@ -163,8 +163,86 @@ struct InsertionRoundTests {
       core.finish(&insertion)
       let statistics = lrd_cache_statistics(core.cache)
       #expect(statistics.removals == 0 && statistics.replacements == 0)
+      #expect(subject.takesFreeRoom(core))
       lrd_cache_check(core.cache)
     }
+  }
+
+  /// Whether an entry that finds free room is stored without an eviction.
+  private func takesFreeRoom(_ core: Core) -> Bool {
+    let evictions = lrd_cache_statistics(core.cache).cost_evictions
+    let cost = lrd_cache_cost(core.cache)
+    precondition(cost < lrd_cache_cost_limit(core.cache))
+    _ = core.store(999 << 16, cost: 1)
+    return lrd_cache_statistics(core.cache).cost_evictions == evictions
+      && lrd_cache_cost(core.cache) == cost + 1
+  }
+
+  /// A cache of one shard, of cost 100, in which an entry that costs 64 has ended its first round.
+  private func halfTheRoomIsFreed(_ core: Core) -> (lrd_insertion, Entry) {
+    lrd_cache_set_cost_limit(core.cache, 100)
+    for number in 1...100 { _ = core.store(UInt64(number) << 16, cost: 1) }
+    var insertion = lrd_insertion()
+    let entry = core.make(200 << 16, cost: 64)
+    #expect(core.round(&insertion, entry, 200 << 16) == LRD_AGAIN)
+    #expect(lrd_cache_cost(core.cache) == 68)
+    return (insertion, entry)
+  }
+
+  @Test("Others leave the room that an insertion has freed to its later rounds")
+  func claim() throws {
+    let core = try Core(lrdt_cache_create(1, 48))
+    defer { lrd_cache_close(core.cache) }
+    var (insertion, entry) = halfTheRoomIsFreed(core)
+    for number in 300..<310 {
+      _ = core.store(UInt64(number) << 16, cost: 2)
+      #expect(lrd_cache_cost(core.cache) == 68)
+    }
+    #expect(core.round(&insertion, entry, 200 << 16) == LRD_INSERTED)
+    core.finish(&insertion)
+    #expect(lrd_cache_cost(core.cache) == 100)
+    lrd_cache_set_cost_limit(core.cache, 200)
+    #expect(takesFreeRoom(core))
+    lrd_cache_check(core.cache)
+  }
+
+  @Test("An insertion that is refused or given up leaves the room to others")
+  func endOfClaim() throws {
+    for refused in [false, true] {
+      let core = try Core(lrdt_cache_create(1, 48))
+      defer { lrd_cache_close(core.cache) }
+      var (insertion, entry) = halfTheRoomIsFreed(core)
+      if refused {
+        lrd_cache_set_cost_limit(core.cache, 60)
+        #expect(core.round(&insertion, entry, 200 << 16) == LRD_TOO_COSTLY)
+        lrd_cache_set_cost_limit(core.cache, 100)
+      } else {
+        let shard = lrd_cache_shard(core.cache, 200 << 16)
+        lrd_insertion_begin(core.cache, core.lane, shard, 200 << 16)
+        lrd_insertion_abandon(core.cache, shard, &insertion)
+      }
+      #expect(takesFreeRoom(core))
+      lrd_slot_give(core.cache, core.lane, entry)
+      core.finish(&insertion)
+      lrd_cache_check(core.cache)
+    }
+  }
+
+  /// A claim that the other has, too, is no reason to wait: between them something must give.
+  @Test("Two entries of which each needs most of the room are both stored")
+  func twoClaims() throws {
+    let core = try Core(lrdt_cache_create(1, 48))
+    defer { lrd_cache_close(core.cache) }
+    var (first, entry) = halfTheRoomIsFreed(core)
+    var second = lrd_insertion()
+    let other = core.make(201 << 16, cost: 90)
+    #expect(core.round(&second, other, 201 << 16) == LRD_AGAIN)
+    #expect(core.rounds(&first, entry, 200 << 16) == LRD_INSERTED)
+    #expect(core.rounds(&second, other, 201 << 16) == LRD_INSERTED)
+    core.finish(&first)
+    core.finish(&second)
+    #expect(takesFreeRoom(core))
+    lrd_cache_check(core.cache)
   }
 
   /// What victims free in surplus goes to whoever comes next: without help some shards would come

@@ -6,10 +6,17 @@
  * do, the number of entries does not grow: an insertion evicts until its entry fits, or at least
  * one entry for its own.
  *
+ * An insertion may need more room than it can free under one lock. Between its rounds the room that
+ * it has freed is everybody's, and others that take it bit by bit would hold it up without end. So
+ * it makes a claim: while there are claims, an insertion without one takes no free room for its
+ * cost, but evicts for all of it. That is a courtesy and no lock: one whose shard has too little to
+ * evict goes on to its next round, and makes a claim, too.
+ *
  * FIELDS, all relaxed: they publish no other data.
  *   count_limit, cost_limit   0 = none; written by the setters
  *   count, cost               one compare-and-swap checks and reserves
- *   cost_carry                counts overflows of `cost`: only possible without a cost limit */
+ *   cost_carry                counts overflows of `cost`: only possible without a cost limit
+ *   claims                    insertions that have made a claim, and go on */
 #pragma once
 
 #include "lrd_chain.h"
@@ -23,6 +30,7 @@ typedef struct lrd_budget {
   _Alignas(LRD_LINE_PAIR) _Atomic(uint64_t) count;
   _Atomic(uint64_t) cost;
   _Atomic(int64_t) cost_carry;
+  _Atomic(uint32_t) claims;
 } lrd_budget;
 
 /// The limit that stands in the way of a reservation.
@@ -57,22 +65,29 @@ LRD_INLINE bool lrd_budget_reserve_count(lrd_budget *budget) {
   return true;
 }
 
+/// Makes a claim, and gives it up.
+static inline void lrd_budget_claim(lrd_budget *budget) {
+  atomic_fetch_add_explicit(&budget->claims, 1, memory_order_relaxed);
+}
+void lrd_budget_disclaim(lrd_budget *budget);
+
 /// lrd_budget_exchange() where the sums change.
 lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
-                                      uint64_t cost);
+                                      uint64_t cost, bool claims);
 
 /// Exchanges the room of `freed` unlinked entries, of cost `freed_cost` together, for the room of
-/// one entry of cost `cost`. On a shortage nothing changes: the caller still has that of `freed`.
+/// one entry of cost `cost`. `claims`: the caller has made a claim. On a shortage nothing changes:
+/// the caller still has that of `freed`.
 static inline lrd_shortage lrd_budget_exchange(lrd_budget *budget, uint64_t freed,
-                                               uint64_t freed_cost, uint64_t cost) {
+                                               uint64_t freed_cost, uint64_t cost, bool claims) {
   if (freed == 1 && freed_cost == cost) return LRD_ROOM;
-  return lrd_budget_exchange_slow(budget, freed, freed_cost, cost);
+  return lrd_budget_exchange_slow(budget, freed, freed_cost, cost, claims);
 }
 
 /// Reserves room for one entry of this cost.
 LRD_INLINE lrd_shortage lrd_budget_reserve(lrd_budget *budget, uint64_t cost) {
   if (LRD_UNLIKELY(cost || LRD_LOAD(&budget->cost_limit))) {
-    return lrd_budget_exchange_slow(budget, 0, 0, cost);
+    return lrd_budget_exchange_slow(budget, 0, 0, cost, false);
   }
   return lrd_budget_reserve_count(budget) ? LRD_ROOM : LRD_COUNT_SHORT;
 }

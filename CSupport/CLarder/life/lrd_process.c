@@ -88,6 +88,7 @@ static void reset_caches(void) {
     LRD_STORE(&cache->rule_changes, false);
     LRD_STORE(&cache->compacting, false);
     cache->density = (lrd_density){0};
+    LRD_STORE(&cache->budget.claims, 0);
     LRD_STORE(&cache->pool.sparse, LRD_DENSE);
     lrd_outcall_reset(cache);
     // To start a thread is not for fork(): the child may be about to call exec().

@@ -9,8 +9,17 @@ static void add_cost(lrd_budget *budget, uint64_t cost) {
   }
 }
 
-/// Adds `cost - freed_cost` when the sum stays within the limit.
-static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost) {
+void lrd_budget_disclaim(lrd_budget *budget) {
+  uint32_t claims = LRD_LOAD(&budget->claims);
+  // After fork() the child has forgotten all claims, also one that the forking thread had made.
+  while (claims &&
+         !atomic_compare_exchange_weak_explicit(&budget->claims, &claims, claims - 1,
+                                                memory_order_relaxed, memory_order_relaxed)) {
+  }
+}
+
+/// Adds `cost - freed_cost` when the sum stays within the limit, and nobody else claims the room.
+static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost, bool claims) {
   uint64_t limit = LRD_LOAD(&budget->cost_limit), more = cost - freed_cost;
   if (cost <= freed_cost) {
     lrd_budget_subtract_cost(budget, freed_cost - cost);
@@ -20,6 +29,7 @@ static bool exchange_cost(lrd_budget *budget, uint64_t freed_cost, uint64_t cost
     add_cost(budget, more);
     return true;
   }
+  if (!claims && LRD_UNLIKELY(LRD_LOAD(&budget->claims))) return false;
   uint64_t used = LRD_LOAD(&budget->cost);
   do {
     if (lrd_budget_carries(budget) || used > limit || more > limit - used) return false;
@@ -36,16 +46,16 @@ static bool keeps_cost_limit(lrd_budget *budget) {
 }
 
 lrd_shortage lrd_budget_exchange_slow(lrd_budget *budget, uint64_t freed, uint64_t freed_cost,
-                                      uint64_t cost) {
+                                      uint64_t cost, bool claims) {
   if (!freed) {
     if (!lrd_budget_reserve_count(budget)) return LRD_COUNT_SHORT;
-    bool fits = cost ? exchange_cost(budget, 0, cost) : keeps_cost_limit(budget);
+    bool fits = cost ? exchange_cost(budget, 0, cost, claims) : keeps_cost_limit(budget);
     if (fits) return LRD_ROOM;
     lrd_budget_release(budget, 1, 0);
     return LRD_COST_SHORT;
   }
   // When an entry was freed the count cannot be short, so only the cost decides.
-  if (!exchange_cost(budget, freed_cost, cost)) return LRD_COST_SHORT;
+  if (!exchange_cost(budget, freed_cost, cost, claims)) return LRD_COST_SHORT;
   lrd_budget_release(budget, freed - 1, 0);
   return LRD_ROOM;
 }

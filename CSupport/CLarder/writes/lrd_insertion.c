@@ -13,7 +13,8 @@
  *           and return AGAIN. If there is no other victim, or the shard has far fewer entries than
  *           others, unlock, take room from another shard, and return AGAIN; after many victims,
  *           too. The old entry stays meanwhile: nobody finds the key without a value, and a removal
- *           in between is not undone. All others may go, so in the end the new entry fits.
+ *           in between is not undone. All others may go, and from the second round on it has a
+ *           claim (lrd_budget.h), so in the end the new entry fits.
  *   Step 5. Publish the entry, in place of the old one if there is one.
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"
@@ -30,7 +31,19 @@ enum { expirations_per_insertion = 2, seeks_per_insertion = 16 };
 /// that needs much room must not take it bit by bit.
 enum { evenings_per_insertion = 16 };
 
+/// Begins to claim room, or ends that.
+static void set_claims(lrd_cache *cache, lrd_insertion *insertion, bool claims) {
+  if (LRD_LIKELY(insertion->claims == claims)) return;
+  insertion->claims = claims;
+  if (claims) {
+    lrd_budget_claim(&cache->budget);
+  } else {
+    lrd_budget_disclaim(&cache->budget);
+  }
+}
+
 void lrd_insertion_abandon(lrd_cache *cache, lrd_shard *shard, lrd_insertion *insertion) {
+  set_claims(cache, insertion, false);
   lrd_shard_leave(cache, shard);
   lrd_supply_drop(&insertion->supply);
 }
@@ -77,7 +90,9 @@ static lrd_result fetch(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inser
   lrd_shard_leave(cache, shard);
   if (lrd_supply_fetch(supply, &cache->entry_references)) return LRD_AGAIN;
   supply->declined = supply->optional;
-  return supply->optional ? LRD_AGAIN : LRD_OUT_OF_MEMORY;
+  if (supply->optional) return LRD_AGAIN;
+  set_claims(cache, insertion, false);
+  return LRD_OUT_OF_MEMORY;
 }
 
 /// The entries of each shard if all had equally many. An estimate (relaxed): others go on.
@@ -158,6 +173,7 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   uint64_t former = old ? lrd_entry_cost(old) : 0, cost = lrd_entry_cost(entry);
   uint64_t more = cost > former ? cost - former : 0;
   if (old && old->state == LRD_ENTRY_DISPLACED) lrd_shard_restore_locked(shard, old);
+  if (shortage == LRD_COST_SHORT) set_claims(cache, insertion, true);
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, victims);
   lrd_shard_leave(cache, shard);
   if (found == FOUND_ELSEWHERE) {
@@ -223,8 +239,8 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
   lrd_chain unlinked = {0};
   uint64_t freed = old ? 1 : 0, freed_cost = old ? lrd_entry_cost(old) : 0;
   lrd_shortage shortage;
-  while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost,
-                                         lrd_entry_cost(entry))) != LRD_ROOM) {
+  while ((shortage = lrd_budget_exchange(&cache->budget, freed, freed_cost, lrd_entry_cost(entry),
+                                         insertion->claims)) != LRD_ROOM) {
     // Leaves half the range for the next cost, so that the sum cannot overflow.
     bool many = unlinked.count == LRD_EVICTIONS_PER_LOCK || freed_cost > INT64_MAX;
     found found =
@@ -235,6 +251,8 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
     freed++;
     freed_cost += lrd_entry_cost(unlinked.tail);
   }
+
+  set_claims(cache, insertion, false);
 
   // Step 5. Publish.
   publish_locked(shard, entry, old, hash, &unlinked);
