@@ -27,16 +27,16 @@ static uint64_t number_in(const char *path) {
   return number;
 }
 
-/// The lowest limit of `group` and all groups around it. Cuts `group` to nothing.
-static uint64_t limit_of(const char *mount, char *group, const char *file) {
+/// The lowest limit of `group` and all groups around it, below a folder of `mount`.
+static uint64_t limit_of(const char *mount, const char *folder, const char *group,
+                         const char *file) {
   uint64_t limit = UINT64_MAX;
-  for (;;) {
+  for (size_t part = strlen(group);; part--) {
     char path[path_bytes];
-    int length = snprintf(path, sizeof path, "%s%s/%s", mount, group, file);
-    if (length > 0 && length < path_bytes) limit = least(limit, number_in(path));
-    char *parent = strrchr(group, '/');
-    if (!parent) return limit;
-    *parent = 0;
+    bool ends = !part || group[part] == '/' || !group[part];
+    int length = snprintf(path, sizeof path, "%s%s%.*s/%s", mount, folder, (int)part, group, file);
+    if (ends && length > 0 && length < path_bytes) limit = least(limit, number_in(path));
+    if (!part) return limit;
   }
 }
 
@@ -61,12 +61,11 @@ uint64_t lrd_memory_of_groups(const char *membership, const char *mount) {
     *group++ = 0;
     controllers++;
     if (!*controllers) {
-      limit = least(limit, limit_of(mount, group, "memory.max"));
+      limit = least(limit, limit_of(mount, "", group, "memory.max"));
+      // Beside version 1, where another folder has the mount's place.
+      limit = least(limit, limit_of(mount, "/unified", group, "memory.max"));
     } else if (names_memory(controllers)) {
-      char of_version1[path_bytes];
-      int length = snprintf(of_version1, sizeof of_version1, "%s/memory", mount);
-      if (length < 0 || length >= path_bytes) continue;
-      limit = least(limit, limit_of(of_version1, group, "memory.limit_in_bytes"));
+      limit = least(limit, limit_of(mount, "/memory", group, "memory.limit_in_bytes"));
     }
   }
   fclose(file);

@@ -48,6 +48,17 @@ struct MemoryTests {
     #expect(try limit("3:nomemory:/\n3:memoryx:/\n", [root: "6000\n"]) == .max)
   }
 
+  @Test("Version 2 beside version 1: the lowest limit of both counts")
+  func bothVersions() throws {
+    let membership = "4:memory:/job\n1:name=systemd:/job\n0::/a/b\n"
+    let files = [
+      "memory/job/memory.limit_in_bytes": "8192\n", "unified/a/memory.max": "5000\n",
+      "unified/a/b/memory.max": "max\n",
+    ]
+    #expect(try limit(membership, files) == 5000)
+    #expect(try limit("4:memory:/job\n0::/\n", files) == 8192)
+  }
+
   @Test("A file that cannot be read sets no limit")
   func unreadable() throws {
     #expect(lrd_memory_of_groups("/nonexistent", "/nonexistent") == .max)
