@@ -53,16 +53,25 @@ import LarderTestSupport
       set("proc/meminfo", "MemTotal:  1000 kB\nMemFree: 5 kB\nMemAvailable:  \(available) kB\n")
     }
 
-    /// A group of version 2 with a limit of 1,000,000.
-    func group(used: Int, idle: Int = 0) {
-      set("proc/self/cgroup", "0::/a/b\n")
-      set("sys/fs/cgroup/a/b/memory.pressure", "")
-      set("sys/fs/cgroup/a/memory.pressure", "")
-      set("sys/fs/cgroup/a/b/memory.max", "max\n")
-      set("sys/fs/cgroup/a/memory.max", "1000000\n")
-      set("sys/fs/cgroup/a/memory.high", "max\n")
-      set("sys/fs/cgroup/a/memory.current", "\(used)\n")
-      set("sys/fs/cgroup/a/memory.stat", "anon 1\nfile 9\ninactive_file \(idle)\n")
+    /// A group within one that has a limit of 1,000,000.
+    func group(version: Int = 2, used: Int, idle: Int = 0) {
+      if version == 1 {
+        let files = "sys/fs/cgroup/memory/a/"
+        set(files + "b/memory.limit_in_bytes", "9223372036854771712\n")
+        set(files + "memory.limit_in_bytes", "1000000\n")
+        set(files + "memory.usage_in_bytes", "\(used)\n")
+        set(files + "memory.stat", "cache 1\ninactive_file 7\ntotal_inactive_file \(idle)\n")
+        set("proc/self/cgroup", "7:blkio,memory:/a/b\n0::/\n")
+      } else {
+        set("sys/fs/cgroup/a/b/memory.pressure", "")
+        set("sys/fs/cgroup/a/memory.pressure", "")
+        set("sys/fs/cgroup/a/b/memory.max", "max\n")
+        set("sys/fs/cgroup/a/memory.max", "1000000\n")
+        set("sys/fs/cgroup/a/memory.high", "max\n")
+        set("sys/fs/cgroup/a/memory.current", "\(used)\n")
+        set("sys/fs/cgroup/a/memory.stat", "anon 1\nfile 9\ninactive_file \(idle)\n")
+        set("proc/self/cgroup", "0::/a/b\n")
+      }
     }
   }
 #endif

@@ -101,29 +101,6 @@ import Testing
       }
     }
 
-    @Test("A control group's usage counts, but not what can be dropped")
-    func usage() async {
-      await #expect(processExitsWith: .success) {
-        let root = FakeRoot()
-        MemoryPressure.setRoot(root.path)
-        root.stalls("proc/pressure/memory", some: "0.00")
-        root.group(used: 980_000, idle: 500_000)
-        let cache = PressureTests.filled()
-        usleep(300_000)
-        #expect(MemoryPressure.current == .normal)
-        root.group(used: 900_000)
-        Self.level(becomes: .warning)
-        waitUntil("the cache answers") { cache.count == 50 }
-        root.group(used: 960_000)
-        Self.level(becomes: .critical)
-        // Between the two marks a warning lasts.
-        root.group(used: 820_000)
-        Self.level(becomes: .warning)
-        root.group(used: 700_000)
-        Self.level(becomes: .normal)
-      }
-    }
-
     @Test("stop() ends the system's level; caches start nothing after it, start() does")
     func stopAndStart() async {
       await #expect(processExitsWith: .success) {

@@ -12,15 +12,16 @@ typedef struct lrd_group {
   int version;               // 1 or 2
 } lrd_group;
 
-/// Finds the nearest group around this process that has a limit, or else its own. System files are
-/// looked for under `root`, which is "" but in tests.
+/// Finds the nearest group around this process that has a limit, or else its own of version 2: one
+/// of version 1 without a limit has nothing to watch. System files are looked for under `root`,
+/// which is "" but in tests.
 void lrd_group_find(lrd_group *group, const char *root);
 
 /// The least of the group's limits; LRD_UNKNOWN if it has none.
 uint64_t lrd_group_limit(const lrd_group *group);
 
-/// What of the limit is used and cannot be dropped at once, in thousandths; 0 if that is unknown.
-/// Files that nobody has read for a while count as free.
-uint32_t lrd_group_permille(const lrd_group *group);
+/// Tells what of the limit is used and cannot be dropped at once, in thousandths. Files that nobody
+/// has read for a while count as free. False if that is unknown: errno is 0, or says why.
+bool lrd_group_used(const lrd_group *group, uint32_t *permille);
 
 #pragma clang assume_nonnull end

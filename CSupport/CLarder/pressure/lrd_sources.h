@@ -5,7 +5,9 @@
  *   stalls of the system, or of the own control group (PSI): a trigger wakes when tasks have waited
  *     for memory for too long. Where triggers are refused, averages are read every two seconds.
  *   events of the own group (version 2): a limit was reached
- *   a threshold of the own group's usage (version 1)
+ *   the own group's usage (version 1): read every two seconds, and a threshold wakes. That alone
+ *     would not do: it counts files that can be dropped as well, so usage may be past it for long
+ *     before memory is short, and it stays where it is when the limit changes
  * Stalls count only while memory is short indeed: for the system, when less than a fifth is
  * available; for a group with a limit, when three quarters of it are used. Others thrash inside
  * limits of their own, and proactive reclaim stalls whom it likes.

@@ -76,19 +76,15 @@ static void open_events(lrd_source *source, const char *folder) {
   if (source->fd.number < 0) source->error = errno;
 }
 
-static void open_threshold(const lrd_sources *sources, lrd_source *source) {
-  uint32_t permille = source->level == LRD_CRITICAL ? critical_usage : warning_usage;
-  int why = EINVAL;
-  if (!sources->averages_only) {
-    int other, fd = lrd_threshold_open(&sources->group, permille, &other);
-    why = errno;
-    source->fd = lrd_descriptor_of(fd);
-    source->other = lrd_descriptor_of(other);
-    if (fd >= 0) return;
-  }
-  // Usage can be read without it.
-  source->averaged = lrd_group_permille(&sources->group) > 0;
-  source->error = source->averaged ? 0 : why;
+static void open_usage(const lrd_sources *sources, lrd_source *source) {
+  uint32_t permille = source->level == LRD_CRITICAL ? critical_usage : warning_usage, used;
+  source->averaged = lrd_group_used(&sources->group, &used);
+  if (!source->averaged) source->error = errno ? errno : EINVAL;
+  if (!source->averaged || sources->averages_only) return;
+  // It will do without, a little later.
+  int other, fd = lrd_threshold_open(&sources->group, permille, &other);
+  source->fd = lrd_descriptor_of(fd);
+  source->other = lrd_descriptor_of(other);
 }
 
 static void open_source(const lrd_sources *sources, lrd_source *source) {
@@ -103,7 +99,7 @@ static void open_source(const lrd_sources *sources, lrd_source *source) {
     open_events(source, folder.path);
     break;
   case LRD_USAGE_OF_GROUP:
-    open_threshold(sources, source);
+    open_usage(sources, source);
     break;
   case LRD_SOURCE_OF_SYSTEM:
     break;
@@ -226,8 +222,9 @@ void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, ui
 }
 
 static bool group_is_short(const lrd_sources *sources) {
-  uint32_t used = lrd_group_permille(&sources->group);
-  return used ? used >= plenty : lrd_system_is_short(sources->root);
+  uint32_t used;
+  return lrd_group_used(&sources->group, &used) ? used >= plenty
+                                                : lrd_system_is_short(sources->root);
 }
 
 static void read_averages(const lrd_sources *sources, lrd_source *source, uint64_t now) {
@@ -243,7 +240,10 @@ static void read_averages(const lrd_sources *sources, lrd_source *source, uint64
 }
 
 static int usage_level(const lrd_sources *sources) {
-  uint32_t used = lrd_group_permille(&sources->group);
+  uint32_t used;
+  if (!lrd_group_used(&sources->group, &used)) {
+    return will_pass(errno) ? sources->usage_level : LRD_NORMAL;
+  }
   if (used >= critical_usage) return LRD_CRITICAL;
   bool warned = sources->usage_level != LRD_NORMAL;
   return used >= (warned ? calm : warning_usage) ? LRD_WARNING : LRD_NORMAL;
