@@ -202,9 +202,11 @@ struct PressureTests {
     }
   }
 
-  @Test("What has expired goes first, and is no eviction", arguments: [1, 4])
-  func expired(shards: Int) async {
-    await #expect(processExitsWith: .success) { [shards] in
+  @Test(
+    "What has expired goes first, and is no eviction", arguments: [1, 4], [40, 1_000, 1_000_000])
+  func expired(shards: Int, microseconds: Int) async {
+    await #expect(processExitsWith: .success) { [shards, microseconds] in
+      let lifetime = Duration.microseconds(microseconds)
       let clock = ManualClock()
       let causes = Protected<[RemovalCause: Int]>([:])
       let cache = Cache<Int, Int>(
@@ -213,16 +215,16 @@ struct PressureTests {
         causes.withLock { $0[cause, default: 0] += 1 }
       }
       for key in 0..<70 { cache[key] = key }
-      for key in 70..<100 { cache.insert(key, forKey: key, expiresAfter: .seconds(1)) }
-      clock.advance(by: .seconds(2))
+      for key in 70..<100 { cache.insert(key, forKey: key, expiresAfter: lifetime) }
+      clock.advance(by: lifetime * 2)
       MemoryPressure.report(.warning)
       #expect(causes.withLock { $0 } == [.expired: 30, .pressure: 20])
       #expect(cache.statistics.expirations == 30)
       #expect(cache.statistics.evictionsByPressure == 20)
       #expect(shards > 1 || (50..<70).allSatisfy { cache[$0] == $0 })
       cache.pressure = PressureResponse(onWarning: .removeAll, onCritical: .removeAll)
-      cache.insert(0, forKey: 0, expiresAfter: .seconds(1))
-      clock.advance(by: .seconds(2))
+      cache.insert(0, forKey: 0, expiresAfter: lifetime)
+      clock.advance(by: lifetime * 2)
       MemoryPressure.report(.warning)
       #expect(cache.isEmpty)
       #expect(cache.statistics.expirations == 31)

@@ -68,7 +68,9 @@ static void expire_locked(lrd_cache *cache, lrd_shard *shard, yield *yield)
     LRD_REQUIRES(shard->lock) {
   if (!shard->timer) return;
   lrd_timer_look(shard->timer);
-  lrd_expire_any_locked(shard, LRD_EVICTIONS_PER_LOCK, NULL, &yield->expired);
+  while (yield->expired.count < LRD_EVICTIONS_PER_LOCK &&
+         lrd_expire_one_locked(shard, NULL, &yield->expired)) {
+  }
   lrd_budget_release_chain(&cache->budget, &cache->pool, &yield->expired);
 }
 
