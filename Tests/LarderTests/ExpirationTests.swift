@@ -233,6 +233,29 @@ struct ExpirationTests {
     #expect(tracker.faults.isEmpty)
   }
 
+  /// Hits go by a time that may be two milliseconds old, which must not shorten what they give. A
+  /// thread that stands still may find the entry gone; where it finds it, it can only live longer.
+  @Test("Each use gives nearly the whole of an idle time, however short", arguments: [400, 3_000])
+  func idleTime(microseconds: Int) {
+    let idle = Duration.microseconds(microseconds)
+    let cache = Cache<Int, Int>(expiration: .afterAccess(idle))
+    let time = ContinuousClock()
+    // Less a 64th, and a tick each of the deadline and of what is left of it.
+    let least = idle * 63 / 64 - .microseconds(9)
+    var random = SplitMix64(seed: 5)
+    var found = 0
+    for round in 0..<200 {
+      cache[1] = round
+      var used = time.now
+      let end = used + .microseconds(random.below(3_000))
+      repeat { used = time.now } while cache[1] != nil && used < end
+      guard let left = cache.remainingLifetime(forKey: 1) else { continue }
+      found += 1
+      #expect(time.now + left - used >= least, "in round \(round)")
+    }
+    #expect(found > 0)
+  }
+
   enum Removal: String, CaseIterable, Codable, Sendable {
     case one, matching, changed, ended, all, expired
 

@@ -18,6 +18,8 @@
 /// Deadlines from this tick on never come.
 #define LRD_FOREVER ((uint64_t)1 << 50)
 #define LRD_TICK_SHIFT 12
+/// Two milliseconds, in ticks: the time that a lane keeps is at most so late.
+#define LRD_LATE ((uint64_t)2000000 / (1 << LRD_TICK_SHIFT) + 1)
 
 typedef struct lrd_manual_clock {
   _Atomic(uint64_t) now; // in nanoseconds, below LRD_FOREVER ticks

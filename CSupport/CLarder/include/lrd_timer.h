@@ -44,15 +44,20 @@ typedef struct lrd_timer {
   lrd_manual_clock *_Nullable clock;
 } lrd_timer;
 
+/// A lifetime less all the jitter.
+static inline uint64_t lrd_shortest(uint64_t ticks, uint64_t jitter) {
+  return ticks - (uint64_t)((unsigned __int128)ticks * jitter >> 32);
+}
+
 /// A use need not move a soft word that is later than the limit by this. That is the idle lifetime
 /// less the jitter and a 64th: a hit that finds so much left stores nothing. Of the jitter a
-/// quarter counts at most. Otherwise entries that are used all the time could expire.
+/// quarter counts at most. Otherwise entries that are used all the time could expire. The limit may
+/// be late, so that much more must be left: a short idle lifetime is never enough.
 static inline uint64_t lrd_rule_plenty(const lrd_rule *rule) {
   uint64_t idle = rule->after_access, most = (uint64_t)1 << 30;
   if (idle >= LRD_FOREVER) return 0;
-  uint64_t jitter = rule->jitter < most ? rule->jitter : most;
-  uint64_t shortest = idle - (uint64_t)((unsigned __int128)idle * jitter >> 32);
-  return (shortest - shortest / 64) << LRD_WORD_SHIFT;
+  uint64_t shortest = lrd_shortest(idle, rule->jitter < most ? rule->jitter : most);
+  return (shortest - shortest / 64 + LRD_LATE) << LRD_WORD_SHIFT;
 }
 
 /// What hits need of a rule (lrd_cache.h).

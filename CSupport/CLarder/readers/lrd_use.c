@@ -19,13 +19,15 @@ bool lrd_entry_prolong_slow(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry) 
   uint64_t word = atomic_load_explicit(field, memory_order_acquire);
   uint64_t limit = lrd_lane_limit(cache, lane);
   if (word < limit) return false;
-  if (!lrd_word_is_soft(word) || moved(cache, entry, word, limit) == word) return true;
+  uint64_t latest = limit + (LRD_LATE << LRD_WORD_SHIFT);
+  if (!lrd_word_is_soft(word) || moved(cache, entry, word, latest) == word) return true;
   // A lane that is late must not bring back what others have seen expired. (A thread that stands
   // still between here and its swap, for longer than the entry has left, may: nobody has touched
   // the entry since, so the hit counts as if it had ended before it expired.)
   limit = lrd_lane_read_clock(cache, lane, lrd_cycles());
   if (word < limit) return false;
   uint64_t made = moved(cache, entry, word, limit);
+  if (made == word) return true;
   uint64_t hard = LRD_LOAD(lrd_entry_hard_field(&cache->pool, entry));
   if (made > hard || lrd_word_is_endless(made)) made = hard;
   // If another hit is faster, or the deadline is being changed, that counts. Relaxed: a swap

@@ -125,7 +125,7 @@ static __attribute__((noinline)) bool store_timed(lrd_cache *cache, lrd_lane *la
                                                   lrd_entry **freed) LRD_UNCHECKED_LOCKS {
   lrd_timer *timer = shard->timer;
   const lrd_rule *rule = &timer->rule;
-  uint64_t least = rule->after_write < rule->after_access ? rule->after_write : rule->after_access;
+  uint64_t least = lrd_shortest(lrd_least(rule->after_write, rule->after_access), rule->jitter);
   // For a long life it does not matter by what a lane's time is late.
   if (least < long_life || !lane || entry->fields & LRD_IS_TIMED) return false;
   if (timer->wide && !lrd_pool_is_wide(&cache->pool, entry->prev)) return false;
