@@ -29,21 +29,26 @@ extension Cache {
   public var expiration: Expiration {
     get { Expiration(core: lrd_cache_expiration(core)) }
     set {
-      if newValue == expiration { return }
-      setExpiration(newValue, LRD_WHOLE_RULE)
+      if newValue != expiration || lrd_cache_is_torn(core) {
+        setExpiration(newValue, LRD_WHOLE_RULE)
+      }
     }
   }
 
   /// Sets ``Expiration/afterWrite`` of ``expiration``, whatever another thread does to the rest.
   package func setExpiration(afterWrite lifetime: Duration?) {
     let new = Expiration(afterWrite: lifetime)
-    if new.afterWrite != expiration.afterWrite { setExpiration(new, LRD_AFTER_WRITE) }
+    if new.afterWrite != expiration.afterWrite || lrd_cache_is_torn(core) {
+      setExpiration(new, LRD_AFTER_WRITE)
+    }
   }
 
   /// The same for ``Expiration/afterAccess``.
   package func setExpiration(afterAccess lifetime: Duration?) {
     let new = Expiration(afterAccess: lifetime)
-    if new.afterAccess != expiration.afterAccess { setExpiration(new, LRD_AFTER_ACCESS) }
+    if new.afterAccess != expiration.afterAccess || lrd_cache_is_torn(core) {
+      setExpiration(new, LRD_AFTER_ACCESS)
+    }
   }
 
   private func setExpiration(_ new: Expiration, _ parts: Int) {

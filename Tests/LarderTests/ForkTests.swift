@@ -46,7 +46,7 @@ struct ForkTests {
     }
   }
 
-  @Test("A fork amid a change of lifetimes lets the child's next change reach every entry")
+  @Test("After a fork amid a change of lifetimes the child's rule is one, and can be set")
   func forkAmidRuleChange() async {
     await #expect(processExitsWith: .success) {
       let clock = ManualClock()
@@ -60,6 +60,14 @@ struct ForkTests {
         if thread == 0 {
           for _ in 0..<Stress.scaled(40, atLeast: 10) {
             expectChildSuccess {
+              let new = keys..<keys + 100
+              for key in new { cache[key] = key }
+              let lives = Set(new.map { cache.remainingLifetime(forKey: $0) })
+              precondition(lives.count == 1, "some went by another rule")
+              let rule = cache.expiration
+              cache.expiration = rule
+              let all = Set((0..<keys).map { cache.remainingLifetime(forKey: $0) })
+              precondition(all == lives, "the rule was set, but not for all")
               cache.expiration = .afterWrite(.seconds(10))
               clock.advance(by: .seconds(10))
               precondition((0..<keys).allSatisfy { cache.peek(forKey: $0) == nil })

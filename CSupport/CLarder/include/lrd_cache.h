@@ -30,7 +30,7 @@
  *   rule, former    the rule of entries without a lifetime of their own, and the one before. Set
  *                   under the admin lock by whoever has set `rule_changes`, who reads them freely
  *   torn            some entries go by the former rule still: memory was missing, or fork() came in
- *                   the midst. Guard: `rule_changes`
+ *                   the midst. Set by whoever has set `rule_changes`; read by anybody (relaxed)
  *   rule_changes    true while a thread changes the rule; acquire to take, release to give
  *   barren          until this tick the cache holds nothing that has expired; 0 if nobody knows
  *                   (relaxed). It may be too late for a moment: a removal then waits. See
@@ -107,7 +107,7 @@ typedef struct lrd_cache {
   lrd_expiration expiration;
   lrd_rule rule, former;
   _Atomic(bool) rule_changes;
-  bool torn;
+  _Atomic(bool) torn;
   _Atomic(uint64_t) barren;
   _Atomic(bool) wide; // entries that are described with a time take `wide` slots (lrd_pool.h)
   _Atomic(bool) hard;

@@ -74,6 +74,19 @@ lrd_cache *lrd_hold_next(lrd_hold *hold, lrd_cache **before) {
   return next;
 }
 
+/// A thread that was changing the rule is gone. What is stored from now on goes by the new rule;
+/// what the thread had not come to stays with the former one until the rule is set again.
+static void follow_rule(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
+  if (!LRD_LOAD(&cache->rule_changes)) return;
+  LRD_STORE(&cache->torn, true);
+  LRD_STORE(&cache->rule_changes, false);
+  for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
+    if (!shard->timer) continue;
+    shard->timer->rule = cache->rule;
+    shard->timer->former = cache->former;
+  }
+}
+
 /// Other threads are gone, and so are their references. Entries that they were destroying leak.
 static void reset_caches(void) {
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
@@ -84,8 +97,7 @@ static void reset_caches(void) {
       // Nobody waits for a deadline any more.
       if (shard->timer) shard->timer->wake = LRD_FOREVER;
     }
-    cache->torn |= LRD_LOAD(&cache->rule_changes);
-    LRD_STORE(&cache->rule_changes, false);
+    follow_rule(cache);
     LRD_STORE(&cache->compacting, false);
     cache->density = (lrd_density){0};
     LRD_STORE(&cache->budget.claims, 0);
@@ -106,7 +118,11 @@ static void reset_caches(void) {
   }
 }
 
+static bool started;
+
 static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
+  // Where another thread was amid pthread_once(), the child runs its function again.
+  started = true;
   for_all_locks(lrd_lock_reset);
   reset_caches();
   // The next use of each cache comes the long way, by which it asks for what is owed.
@@ -137,9 +153,9 @@ static void apply_last_hits(lrd_thread *thread) {
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool started;
 
 static void start(void) {
+  if (started) return; // see after_fork_child()
   lrd_platform_start();
   lrd_thread_set_exit_hook(apply_last_hits);
   started = pthread_atfork(before_fork, after_fork_parent, after_fork_child) == 0;
@@ -171,10 +187,12 @@ void lrd_side_lock_add(lrd_side_lock *side) {
   // no cache can be created either.
   (void)lrd_process_start();
   lrd_lock_acquire(&caches_lock);
-  side->older = newest_side;
-  side->link = &newest_side;
-  if (newest_side) newest_side->link = &side->older;
-  newest_side = side;
+  if (!side->link) {
+    side->older = newest_side;
+    side->link = &newest_side;
+    if (newest_side) newest_side->link = &side->older;
+    newest_side = side;
+  }
   lrd_lock_release(&caches_lock);
 }
 

@@ -111,6 +111,10 @@ bool lrd_entry_set_lifetime_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry
   return true;
 }
 
+bool lrd_cache_is_torn(lrd_cache *cache) {
+  return LRD_LOAD(&cache->torn);
+}
+
 lrd_expiration lrd_cache_expiration(lrd_cache *cache) {
   lrd_lock_acquire(&cache->admin);
   lrd_expiration expiration = cache->expiration;
@@ -150,10 +154,10 @@ static bool follow(lrd_cache *cache, lrd_shard *shard, slice *slice) {
 
 /// The same for all shards. Notes whether some entries are left.
 static void follow_all(lrd_cache *cache, slice *slice) {
-  cache->torn = false;
+  LRD_STORE(&cache->torn, false);
   lrd_cache_begin_idle(cache, &cache->rule);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
-    cache->torn |= !follow(cache, shard, slice);
+    if (!follow(cache, shard, slice)) LRD_STORE(&cache->torn, true);
   }
   lrd_cache_end_idle(cache, &cache->rule);
 }
@@ -177,9 +181,9 @@ bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration, uint3
   while (atomic_exchange_explicit(&cache->rule_changes, true, memory_order_acquire)) lrd_yield();
   expiration = mix(expiration, cache->expiration, parts);
   lrd_rule rule = lrd_rule_of(expiration);
-  if (cache->torn) follow_all(cache, &slice);
+  if (LRD_LOAD(&cache->torn)) follow_all(cache, &slice);
   // Without memory for that, the rule stays.
-  if (!cache->torn) {
+  if (!LRD_LOAD(&cache->torn)) {
     lrd_lock_acquire(&cache->admin);
     rule.parity = cache->rule.parity ^ LRD_WORD_PARITY;
     cache->expiration = expiration;
@@ -188,7 +192,7 @@ bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration, uint3
     lrd_lock_release(&cache->admin);
     follow_all(cache, &slice);
   }
-  bool followed = !cache->torn;
+  bool followed = !LRD_LOAD(&cache->torn);
   LRD_STORE(&cache->barren, 0);
   atomic_store_explicit(&cache->rule_changes, false, memory_order_release);
   lrd_free(slice.entries, slice.room * sizeof *slice.entries, _Alignof(lrd_entry *));
