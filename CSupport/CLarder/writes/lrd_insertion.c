@@ -256,10 +256,11 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
 
   // Step 5. Publish.
   publish_locked(shard, entry, old, hash, &unlinked);
-  // The lane's batch was applied when the insertion began, so its own evictions leave it sound. But
-  // an entry that a lookup around this call has found may be unlinked now.
+  // The lane's batch was applied when the insertion began, so its own evictions leave it sound,
+  // unless lookups have come since, while the lock was given up. And an entry that a lookup around
+  // this call has found may be unlinked now.
   if (lane) {
-    lane->sound_at = shard->unlinked;
+    lane->sound_at = lane->touches ? LRD_NEVER_SOUND : shard->unlinked;
     lane->applied++;
   }
 
