@@ -66,6 +66,9 @@ void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
     count += shard->count;
     cost += shard->cost;
     lrd_growth_leave_locked(shard);
+    // All go to the limbo of the first shard. The writers of the others have none of them to clean
+    // up: they are not busy for them.
+    if (i) shard->limbo.visited += shard->count;
     lrd_shard_empty_locked(shard, &orders[i]);
     // Nobody comes by the tables of the other shards before these change again.
     garbage->unsettled |= i && shard->limbo.tables;
