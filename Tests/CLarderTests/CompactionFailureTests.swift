@@ -201,6 +201,25 @@ struct CompactionFailureTests {
     #expect(tracker.faults.isEmpty)
   }
 
+  @Test("What was moved is destroyed when the cache is, though another thread refers to it")
+  func closed() async {
+    await #expect(processExitsWith: .success) {
+      let tracker = LifetimeTracker()
+      var cache: Cache<Int, Tracked>? = Cache(shards: 1)
+      for key in 0..<1_000 { cache![key] = tracker.make(key) }
+      for key in 0..<1_000 where key % 10 != 0 { cache![key] = nil }
+      cache!.withCore { lrdt_pass_lose($0) }
+      let hold = UnsafeMutablePointer<lrd_hold>.allocate(capacity: 1)
+      var held: OpaquePointer?
+      lrd_hold_begin(hold)
+      precondition(lrd_hold_next(hold, &held) != nil)
+      cache = nil
+      precondition(tracker.live == 0 && tracker.faults.isEmpty)
+      precondition(lrd_hold_next(hold, &held) == nil)
+      lrd_cache_release(held!)
+    }
+  }
+
   // Not under ThreadSanitizer: it supports no threads that begin in the child of a fork.
   @Test("A child of fork() goes on where another thread was moving entries")
   func fork() async {

@@ -5,6 +5,7 @@
 #include "lrd_growth.h"
 #include "lrd_lane.h"
 #include "lrd_outcall.h"
+#include "lrd_pass.h"
 #include "lrd_process.h"
 #include "lrd_removal.h"
 #include "lrd_visit.h"
@@ -164,6 +165,9 @@ void lrd_cache_close(lrd_cache *cache) {
   if (cache->observed) lrd_removal_observe(cache, false);
   lrd_garbage garbage = {0};
   lrd_removal_of_all(cache, NULL, &garbage);
+  // What a pass has moved is not in a limbo. One that is under way ends: it sees `closed`.
+  lrd_pass_take_settled(cache);
+  lrd_pass_give(cache);
   destroy_all(cache, &garbage);
   // A request that waits, for a deadline or because the pool is sparse, has a reference.
   if (!lrd_request_is_idle(&cache->request)) lrd_request_visit(&cache->request);
