@@ -25,7 +25,8 @@ struct SideBySide {
       --values KIND          object (default), reference-counted with 64 bytes, or int
       --distribution NAME    zipf (exact, exponent 0.99; default) or uniform
       --entries N            number of different keys (default 1000000)
-      --capacity N           room for so many entries (default: --entries, or a tenth of it)
+      --capacity N           room for so many entries (default: --entries, or a tenth of it; in a
+                             stampede 1000 at most)
       --threads N[,...]      threads that share one cache (default 1)
       --against NAME[,...]   implementations (default
                              \(defaultNames.joined(separator: ",")))

@@ -79,8 +79,12 @@ enum Workload: String, Choice {
   /// with an empty cache then.
   var expires: Bool { self == .expiring }
 
-  /// The default room, in entries.
-  func defaultCapacity(entries: Int) -> Int { holdsAllKeys ? entries : max(1, entries / 10) }
+  /// The default room, in entries. That of a stampede is small, because each of its keys takes 64
+  /// requests, and keys must leave before the stream begins again.
+  func defaultCapacity(entries: Int) -> Int {
+    let room = holdsAllKeys ? entries : max(1, entries / 10)
+    return self == .stampede ? min(room, 1_000) : room
+  }
 }
 
 extension Arguments {

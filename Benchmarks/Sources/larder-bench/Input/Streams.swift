@@ -16,14 +16,14 @@ struct KeyStreams {
       fill = shuffledKeys(entries, seed: 4)
       stream = [UInt64](repeating: fill[fill.count / 2], count: requests)
     case .churn:
-      // New keys forever: when the stream begins again, its first keys have long left the cache.
-      let count = max(requests, 8 * capacity)
+      let count = max(requests, Self.leastCount(workload, capacity: capacity))
       fill = (0..<UInt64(capacity)).map { scattered(UInt64(count) + $0) }
       stream = (0..<UInt64(count)).map(scattered)
     case .stampede:
       // New keys, each of them for all threads at about the same time.
+      let count = max(requests, Self.leastCount(workload, capacity: capacity))
       fill = []
-      stream = (0..<requests).map { scattered(UInt64($0 / Self.crowd)) }
+      stream = (0..<count).map { scattered(UInt64($0 / Self.crowd)) }
     case .resident, .mixed, .readThrough, .load, .slowLoad, .expiring:
       stream =
         switch distribution {
@@ -37,6 +37,16 @@ struct KeyStreams {
 
   /// The requests in a row for each key of a stampede.
   private static let crowd = 64
+
+  /// Where keys are new forever, the requests that take enough of them: when the stream begins
+  /// again, its first keys have long left the cache. 0 elsewhere.
+  static func leastCount(_ workload: Workload, capacity: Int) -> Int {
+    switch workload {
+    case .churn: 8 * capacity
+    case .stampede: 8 * crowd * capacity
+    case .resident, .mixed, .hotKey, .readThrough, .load, .slowLoad, .expiring: 0
+    }
+  }
 }
 
 /// Numbers in a file, for children to map.

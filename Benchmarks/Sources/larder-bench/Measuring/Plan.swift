@@ -22,10 +22,11 @@ struct Plan {
     let capacity = capacity ?? workload.defaultCapacity(entries: entries)
     let caches = implementations.filter { $0.workloads.contains(workload) }
       .reduce(0) { $0 + $1.variants.count }
-    // Churn holds as many entries as there is room for, however many keys there are. The weights of
-    // Zipf's law are one number for each key.
-    let held = workload == .churn ? capacity : min(entries, capacity)
-    let stream = method.requests + (workload == .churn ? 8 * capacity : entries)
+    // New keys fill all the room, however many entries are asked for. The weights of Zipf's law are
+    // one number for each key.
+    let least = KeyStreams.leastCount(workload, capacity: capacity)
+    let held = least > 0 ? capacity : min(entries, capacity)
+    let stream = method.requests + (least > 0 ? least : entries)
     try Arguments.refuseBeyondMemory(entries: held, caches: caches, numbers: stream)
   }
 
