@@ -32,7 +32,8 @@ struct Comparison {
     }
   }
 
-  private var warmsUp: Bool { method.samples > 1 }
+  /// A single repetition needs none, unless the warm-up chooses how long entries live.
+  private var warmsUp: Bool { method.samples > 1 || configuration.expires }
 
   func announce(to progress: Progress) {
     for (implementation, variant) in variants {
