@@ -121,7 +121,7 @@ def overview(rows):
     hits = [row for row in rows if row["workload"] == "resident" and row["mops"] is not None]
     names = in_order(row["implementation"] for row in hits)
     misses = [row for row in rows if row["workload"] == "replay" and row["implementation"] in names
-              and row["implementation"] not in WITHOUT_LIMIT]
+              and row["implementation"] not in WITHOUT_LIMIT and row["hitRatio"] is not None]
     if len({row["threads"] for row in hits}) < 2 or not misses:
         return None
     # One bar for each name: the first trace and size.
@@ -194,7 +194,9 @@ def latency(rows, details):
 
 
 def miss_ratio(rows, details):
-    pairs = [(row, detail) for row, detail in zip(rows, details) if row["workload"] == "replay"]
+    # What looks nothing up misses nothing.
+    pairs = [(row, detail) for row, detail in zip(rows, details)
+             if row["workload"] == "replay" and row["hitRatio"] is not None]
     if not pairs:
         return None
     panels = in_order((row["trace"], detail.get("unit", "entries")) for row, detail in pairs)

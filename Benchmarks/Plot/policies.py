@@ -172,6 +172,8 @@ def report(directory, store, rows):
     own, reference = Cells(), Cells()
     policies, counterparts, best = [], {}, {}
     for row, detail in rows:
+        if row["hitRatio"] is None:  # it looked nothing up
+            continue
         mode = "bytes" if detail["unit"] == "bytes" else "count"
         own.add(mode, row["trace"], row["capacity"], row["policy"], 1 - row["hitRatio"],
                 detail.get("byteMissRatio"))

@@ -102,7 +102,7 @@ struct ReplayTable {
       [
         outcome.title, row.policy ?? "", trace.name,
         "\(row.capacity!)\(configuration.costLimit > 0 ? " B" : "")",
-        fixed(outcome.series.hitRatio, 4), fixed(1 - outcome.series.hitRatio, 4),
+        row.hitRatio.map { fixed($0, 4) } ?? "", row.hitRatio.map { fixed(1 - $0, 4) } ?? "",
         byteMissRatio.map { fixed($0, 4) } ?? "",
       ] + times + (more ?? []) + (namesMode ? [replayed.mode.rawValue] : []))
     return row

@@ -22,7 +22,8 @@ struct Series {
   var medianCPU: Double { median(samples.map(\.cpu)) }
   var minimumWall: Double { samples.map(\.wall).min()! }
   var minimumCPU: Double { samples.map(\.cpu).min()! }
-  var hitRatio: Double { lookups > 0 ? Double(hits) / Double(lookups) : 0 }
+  /// nil without lookups.
+  var hitRatio: Double? { lookups > 0 ? Double(hits) / Double(lookups) : nil }
 
   /// The width of the middle half of the repetitions, as a share of the median.
   func spread(threads: Int) -> Double {
