@@ -124,10 +124,11 @@ def overview(rows):
               and row["implementation"] not in WITHOUT_LIMIT and row["hitRatio"] is not None]
     if len({row["threads"] for row in hits}) < 2 or not misses:
         return None
-    # One bar for each name: the first trace and size.
-    first = (misses[0]["trace"], misses[0]["capacity"])
+    # One bar for each name: the first trace, size and mode of storing.
+    first = tuple(misses[0].get(name) for name in ("trace", "capacity", "store"))
     policies = in_order(row["policy"] for row in misses if row["policy"])
-    bounded = [row for row in misses if (row["trace"], row["capacity"]) == first
+    bounded = [row for row in misses
+               if tuple(row.get(name) for name in ("trace", "capacity", "store")) == first
                and row["policy"] in (None, *policies[:1])]
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=(1.9, 1))
@@ -199,13 +200,16 @@ def miss_ratio(rows, details):
              if row["workload"] == "replay" and row["hitRatio"] is not None]
     if not pairs:
         return None
-    panels = in_order((row["trace"], detail.get("unit", "entries")) for row, detail in pairs)
+    def panel_of(row, detail):
+        return row["trace"], detail.get("unit", "entries"), row.get("store") or "miss"
+
+    panels = in_order(panel_of(row, detail) for row, detail in pairs)
     policies = in_order(row["policy"] for row, _ in pairs if row["implementation"] == "larder")
     figure, axes = grid(len(panels))
     for axis, panel in zip(axes, panels):
         curves = {}
         for row, detail in pairs:
-            if (row["trace"], detail.get("unit", "entries")) == panel:
+            if panel_of(row, detail) == panel:
                 key = (row["implementation"], row["policy"])
                 curves.setdefault(key, []).append((row["capacity"], 1 - row["hitRatio"]))
         for (name, policy), points in curves.items():
@@ -221,7 +225,7 @@ def miss_ratio(rows, details):
         axis.xaxis.set_major_formatter(FuncFormatter(lambda v, _: short(v)))
         axis.xaxis.set_minor_formatter(NullFormatter())
         axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:.3g} %"))
-        axis.set_title(panel[0])
+        axis.set_title(panel[0] if panel[2] == "miss" else f"{panel[0]}, stores: {panel[2]}")
         unit = "bytes" if panel[1] == "bytes" else "entries"
         axis.set_xlabel(f"cache size, {unit}", fontsize=12)
     for axis in axes[:: max(1, figure.axes[0].get_gridspec().ncols)]:
