@@ -72,9 +72,8 @@ struct Latency: Command {
           [$0.p50, $0.p90, $0.p99, $0.p999, $0.p9999, $0.max].map { fixed($0, 0) }
         } ?? [String](repeating: "refused", count: 6)
       table.add(
-        [outcome.title, row.workload, String(outcome.configuration.threads)] + times + [
-          fixed(outcome.timer, 1), fixed(100 * outcome.spread, 1) + " %",
-        ])
+        [outcome.title, row.workload, String(outcome.configuration.threads)] + times
+          + [fixed(outcome.timer, 1), outcome.spreadText])
     }
     let loop = rate > 0 ? "open loop, \(fixed(rate, 0)) operations/s" : "closed loop"
     try results.publish(

@@ -41,7 +41,7 @@ struct Throughput: Command {
       table.add(
         [outcome.title, row.workload, String(outcome.configuration.threads)] + cells + [
           outcome.isRefused ? "" : fixed(outcome.series.minimumCPU, 2),
-          fixed(100 * outcome.spread, 1) + " %", row.hitRatio.map { fixed($0, 4) } ?? "",
+          outcome.spreadText, row.hitRatio.map { fixed($0, 4) } ?? "",
         ])
     }
     try results.publish(table.markdown)

@@ -8,13 +8,16 @@ struct Outcome {
   let series: Series
   let curve: LatencyCurve?
   let timer: Double
-  let spread: Double
+  /// nil after one repetition.
+  let spread: Double?
   let isRefused: Bool
   /// All variants and their times, if there are several.
   let variants: [(lock: String, judged: Double)]
 
   /// For tables.
   var title: String { implementation.title + (lock.map { ", \($0)" } ?? "") }
+
+  var spreadText: String { spread.map { fixed(100 * $0, 1) + " %" } ?? "" }
 }
 
 /// Measures implementations side by side: A B C, B C A, …, each in a process of its own. Whatever
@@ -58,24 +61,33 @@ struct Comparison {
       }
     }
     let collapsed = contenders.map { contender in isCollapsed(contender, among: contenders) }
-    var round = 0
-    // Repetitions that differ too much get as many again, to come closer together.
-    while round < method.samples || round < 2 * method.samples && contenders.contains(where: isWide)
-    {
-      for turn in contenders.indices {
-        let index = (turn + round) % contenders.count
-        let contender = contenders[index]
-        if collapsed[index] && round > 0 { continue }
-        if round >= method.samples { progress.expect(1, of: contender.label) }
-        try progress.unit(of: contender.label) {
-          if let rate { try contender.sampleLatency(rate: rate) } else { try contender.sample() }
+    func repeatAll(_ rounds: Range<Int>) throws {
+      for round in rounds {
+        for turn in contenders.indices {
+          let index = (turn + round) % contenders.count
+          if collapsed[index] && round > 0 { continue }
+          try progress.unit(of: contenders[index].label) {
+            try measureOnce(contenders[index])
+          }
         }
       }
-      round += 1
+    }
+    try repeatAll(0..<method.samples)
+    // Repetitions that differ too much get as many again, and all of them count. To stop as soon as
+    // they agree would be to choose those that do by chance.
+    if contenders.contains(where: isWide) {
+      for (contender, collapsed) in zip(contenders, collapsed) where !collapsed {
+        progress.expect(method.samples, of: contender.label)
+      }
+      try repeatAll(method.samples..<2 * method.samples)
     }
     return implementations.map { implementation in
       outcome(of: contenders.filter { $0.implementation.name == implementation.name })
     }
+  }
+
+  private func measureOnce(_ contender: Contender) throws {
+    if let rate { try contender.sampleLatency(rate: rate) } else { try contender.sample() }
   }
 
   /// True if the warm-up took four times as long as that of another variant. It is then measured
@@ -86,7 +98,7 @@ struct Comparison {
   }
 
   private func isWide(_ contender: Contender) -> Bool {
-    contender.series.spread(threads: configuration.threads) > method.maximumSpread
+    (contender.series.spread(threads: configuration.threads) ?? 0) > method.maximumSpread
   }
 
   private func outcome(of variants: [Contender]) -> Outcome {

@@ -25,10 +25,10 @@ struct Series {
   /// nil without lookups.
   var hitRatio: Double? { lookups > 0 ? Double(hits) / Double(lookups) : nil }
 
-  /// The width of the middle half of the repetitions, as a share of the median.
-  func spread(threads: Int) -> Double {
+  /// The width of the middle half of the repetitions, as a share of the median; nil after one.
+  func spread(threads: Int) -> Double? {
     let sorted = samples.map { Self.countsCPU(threads) ? $0.cpu : $0.wall }.sorted()
-    guard sorted.count > 2 else { return 0 }
+    guard sorted.count > 1 else { return nil }
     return (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / quantile(sorted, 0.5)
   }
 
