@@ -10,6 +10,10 @@
 /// Set by the function that makes a missing value, on the thread that asked.
 static thread_local bool missed;
 
+/// The value that this thread wants stored, for the function to take; null: it makes one.
+template <class Stored>
+static thread_local Stored *prepared;
+
 template <class Key, class Value>
 class TBBCache {
  public:
@@ -25,19 +29,26 @@ class TBBCache {
     return !missed;
   }
   bool get_or_put(const Key &key, uint64_t, uint64_t *number) { return read(key, number); }
-  void put(const Key &key, uint64_t) {
-    uint64_t number;
-    read(key, &number);
-  }
 
- private:
   using Stored =
       std::conditional_t<std::is_same_v<Value, uint64_t>, uint64_t, std::shared_ptr<Value>>;
 
+  static Stored made(uint64_t number) {
+    if constexpr (std::is_same_v<Value, uint64_t>) return number;
+    else return std::make_shared<Value>(number);
+  }
+
+  void put(const Key &key, Stored value) {
+    uint64_t number;
+    prepared<Stored> = &value;
+    read(key, &number);
+    prepared<Stored> = nullptr;
+  }
+
+ private:
   static Stored make(Key) {
     missed = true;
-    if constexpr (std::is_same_v<Value, uint64_t>) return 1;
-    else return std::make_shared<Value>(1);
+    return prepared<Stored> ? std::move(*prepared<Stored>) : made(1);
   }
 
   tbb::concurrent_lru_cache<Key, Stored, Stored (*)(Key)> cache_;

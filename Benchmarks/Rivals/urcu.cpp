@@ -56,15 +56,20 @@ class URCUTable {
 
   bool get_or_put(const Key &key, uint64_t fresh, uint64_t *number) {
     if (read(key, number)) return true;
-    put(key, fresh);
+    put(key, made(fresh));
     return false;
   }
 
+  using Stored = std::conditional_t<std::is_same_v<Value, uint64_t>, uint64_t, Counted *>;
+
+  static Stored made(uint64_t number) {
+    if constexpr (is_number) return number;
+    else return new Counted(number);
+  }
+
   /// Stores under a key that has no value; one that has keeps it.
-  void put(const Key &key, uint64_t number) {
-    Node *node = new Node{{}, key, {}};
-    if constexpr (is_number) node->value = number;
-    else node->value = new Counted(number);
+  void put(const Key &key, Stored value) {
+    Node *node = new Node{{}, key, value};
     cds_lfht_node_init(&node->node);
     urcu_memb_read_lock();
     cds_lfht_node *there = cds_lfht_add_unique(table_, hash(key), match, &key, &node->node);
@@ -81,7 +86,7 @@ class URCUTable {
   struct Node {
     cds_lfht_node node;
     Key key;
-    std::conditional_t<is_number, uint64_t, Counted *> value;
+    Stored value;
   };
 
   static unsigned long hash(const Key &key) {

@@ -340,19 +340,23 @@ public final class Rival {
 
   private String growth(double seconds, int[] counts) {
     long deadline = System.nanoTime() + (long) (seconds * 1e9);
+    timer();
     Subject subject = new Subject(settings);
     StringBuilder steps = new StringBuilder();
     int done = 0;
     for (int count : counts) {
       Histogram histogram = new Histogram();
-      long wall = System.nanoTime();
+      long wall = 0; // of the insertions alone
       long cpu = THREADS.getCurrentThreadCpuTime();
       int i = done;
       for (; i < count; i++) {
         Object key = Subject.key(strings, Subject.scattered(i));
+        Object value = subject.stored(i, 1);
         long begin = System.nanoTime();
-        subject.put(key, i, 1);
-        histogram.record(System.nanoTime() - begin);
+        subject.put(key, value);
+        long time = System.nanoTime() - begin;
+        histogram.record(time);
+        wall += Math.max(0, time - timer());
         if (i % 256 == 255 && System.nanoTime() > deadline) {
           return "{\"timerNs\":" + timer() + ",\"steps\":[" + steps + "],\"note\":\"gave up after "
               + (int) seconds + " s at " + i + " entries\"}";
@@ -361,7 +365,7 @@ public final class Rival {
       long own = (count - done) * timer();
       steps.append(done == 0 ? "" : ",").append("{\"entries\":").append(count)
           .append(",\"operations\":").append(count - done)
-          .append(",\"wallNs\":").append(System.nanoTime() - wall - own)
+          .append(",\"wallNs\":").append(wall)
           .append(",\"cpuNs\":").append(THREADS.getCurrentThreadCpuTime() - cpu - own)
           .append(",\"histogram\":").append(histogram.json(timer())).append("}");
       done = count;

@@ -122,8 +122,18 @@ final class Subject {
   }
 
   void put(Object key, long number, int cost) {
+    put(key, stored(number, cost));
+  }
+
+  /** What `stored` made. */
+  void put(Object key, Object stored) {
+    cache.put(key, stored);
+  }
+
+  /** A value, as the cache holds it. */
+  Object stored(long number, int cost) {
     Object value = value(number);
-    cache.put(key, weighted ? new Weighted(value, cost) : value);
+    return weighted ? new Weighted(value, cost) : value;
   }
 
   private Object value(long number) {

@@ -133,7 +133,7 @@ struct ReliefReply: Codable {
 struct GrowthStep: Codable {
   var entries: Int
   var operations: Int
-  var wallNs: Double
-  var cpuNs: Double
+  var wallNs: Double  // of the insertions alone
+  var cpuNs: Double  // of the whole loop, which makes keys and values, too
   var histogram: [[Double]]
 }

@@ -45,11 +45,9 @@ struct FillingBench<R: Rival>: ChildBench {
     var done = 0
     for count in counts {
       var histogram = Histogram()
-      let wall = lb_clock_ns(CLOCK_MONOTONIC)
       let cpu = lb_clock_ns(CLOCK_THREAD_CPUTIME_ID)
-      let reached = insert(rival, done..<count, deadline, &histogram)
+      let (reached, ticks) = insert(rival, done..<count, deadline, clock.overhead, &histogram)
       let spent = Double(lb_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu)
-      let passed = Double(lb_clock_ns(CLOCK_MONOTONIC) - wall)
       let timer = Double(reached - done) * clock.overheadNanoseconds
       guard reached == count else {
         reply.note = "gave up after \(Int(seconds)) s at \(reached) entries"
@@ -57,7 +55,8 @@ struct FillingBench<R: Rival>: ChildBench {
       }
       reply.steps?.append(
         GrowthStep(
-          entries: count, operations: count - done, wallNs: passed - timer, cpuNs: spent - timer,
+          entries: count, operations: count - done,
+          wallNs: Double(ticks) * clock.nanosecondsPerTick, cpuNs: spent - timer,
           histogram: histogram.pairs(clock)))
       done = count
     }
@@ -81,19 +80,24 @@ struct FillingBench<R: Rival>: ChildBench {
     return histogram
   }
 
-  /// Inserts the keys with these numbers, at costs from 1 to 1,024. Returns how far it came.
+  /// Inserts the keys with these numbers, at costs from 1 to 1,024. Returns how far it came, and
+  /// the ticks of all insertions, each without the timer's `overhead`.
   @inline(never)
   private func insert(
-    _ rival: R, _ numbers: Range<Int>, _ deadline: UInt64, _ histogram: inout Histogram
-  ) -> Int {
+    _ rival: R, _ numbers: Range<Int>, _ deadline: UInt64, _ overhead: UInt64,
+    _ histogram: inout Histogram
+  ) -> (reached: Int, ticks: UInt64) {
+    var sum: UInt64 = 0
     for number in numbers {
       let random = scattered(UInt64(number))
       let (key, value) = (R.Key(number: random), R.Value(random))
       let begin = lb_ticks_begin()
       rival.put(value, for: key, cost: Int(random & 1023) + 1)
-      histogram.record(lb_ticks_end() - begin)
-      if number & 255 == 255 && lb_clock_ns(CLOCK_MONOTONIC) > deadline { return number }
+      let ticks = lb_ticks_end() - begin
+      histogram.record(ticks)
+      sum += ticks - min(ticks, overhead)
+      if number & 255 == 255 && lb_clock_ns(CLOCK_MONOTONIC) > deadline { return (number, sum) }
     }
-    return numbers.upperBound
+    return (numbers.upperBound, sum)
   }
 }
