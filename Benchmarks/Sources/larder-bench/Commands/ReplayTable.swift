@@ -25,6 +25,10 @@ struct ReplayExtras {
       var settings = configuration.settings(for: implementation)
       settings["operation"] = nil
       settings["capacity"] = String(entries)
+      // Entries cost 1 here. Some policies need a limit of costs, which must not evict any of them.
+      if configuration.costLimit > 0 {
+        settings["cost-limit"] = String(max(configuration.costLimit, 2 * entries))
+      }
       let child = try Child(implementation.variants[0], of: implementation, settings)
       try child.ready()
       let resident = try child.perform("memory \(entries)").residentBytes ?? .nan
