@@ -121,7 +121,7 @@ public final class Rival {
       case "read-through", "expiring" -> look(subject, i, true, part);
       case "script" -> {
         if (actions[i] == 1) {
-          subject.put(key, i, costed ? costs[i] : 1);
+          subject.put(key, i, weight(i));
         } else {
           part.lookups++;
           look(subject, i, actions[i] == 2, part);
@@ -134,11 +134,16 @@ public final class Rival {
   private void look(Subject subject, int i, boolean stores, Part part) {
     if (!get(subject, keys[i], part)) {
       if (stores) {
-        subject.put(keys[i], i, costed ? costs[i] : 1);
+        subject.put(keys[i], i, weight(i));
       }
     } else if (costs.length > 0) {
-      part.hitCosts += costs[i];
+      part.hitCosts += Integer.toUnsignedLong(costs[i]);
     }
+  }
+
+  /** Weights are signed, so sizes of 2 GiB and more get the largest one. */
+  private int weight(int i) {
+    return !costed ? 1 : costs[i] < 0 ? Integer.MAX_VALUE : costs[i];
   }
 
   private static boolean get(Subject subject, Object key, Part part) {
