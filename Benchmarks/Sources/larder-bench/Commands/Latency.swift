@@ -12,10 +12,10 @@ struct Latency: Command {
     its last one has ended. With it operations are due at fixed moments, whatever became of the
     earlier ones, and their time counts from then: no coordinated omission.
 
-      --deadlines N          instead: operations on other entries of a Larder cache, on the given
-                             threads, while N entries expire at one moment
-      --refreshes N          instead: reads of N hot keys through a cache that loads them, on the
-                             given threads, while all of them are loaded anew all the time
+      --deadlines N          instead: operations on other entries of a Larder cache, while N
+                             entries expire at one moment; takes --threads and --json alone
+      --refreshes N          instead: reads of N hot keys through a cache that loads them, while all
+                             of them are loaded anew all the time; takes --threads and --json alone
       --rate N               operations a second over all threads, from 100 to 1000000000
     \(SideBySide.help)
     \(Method.help)
@@ -27,9 +27,16 @@ struct Latency: Command {
   private let refreshes: Int?
 
   init(_ words: some Sequence<String>) throws {
+    let own: Set = ["--rate", "--deadlines", "--refreshes"]
     let arguments = try Method.arguments(
-      words, of: Self.name,
-      options: SideBySide.options.union(["--rate", "--deadlines", "--refreshes"]))
+      words, of: Self.name, options: SideBySide.options.union(own))
+    if let special = ["--deadlines", "--refreshes"].first(where: arguments.has) {
+      let all = SideBySide.options.union(Method.options).union(Method.flags).union(own)
+      let others = all.subtracting([special, "--threads", "--json"]).sorted()
+      if let other = others.first(where: arguments.has) {
+        throw Failure("\(special) takes --threads and --json alone, not \(other)")
+      }
+    }
     sideBySide = try SideBySide(arguments)
     rate = arguments.has("--rate") ? try arguments.rate() : 0
     deadlines = try arguments.optionalPositiveInteger("--deadlines")
