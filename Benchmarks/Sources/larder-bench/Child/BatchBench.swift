@@ -14,7 +14,7 @@ final class BatchBench<Key: RequestKey, Value: Measurable>: ChildBench {
     batches = stride(from: 0, to: requests.keys.count - Self.width + 1, by: Self.width).map {
       Array(requests.keys[$0..<$0 + Self.width])
     }
-    cache = Cache(countLimit: settings.number("capacity"))
+    cache = Cache(settings.limits)
     for number in try mapped(settings.text("fill") ?? "", as: UInt64.self) {
       cache.insert(Value(number), forKey: Key(number: number))
     }
