@@ -84,6 +84,7 @@ extension Cache {
       case .began(let flight, _): return try fly(flight, in: flights, load)
       case .joined(let flight, let waiter):
         if let value = try landing(of: flight, waiter) { return value }
+        if let value = value(forKey: key, hash: hash) { return value }
       }
     }
   }
@@ -168,7 +169,9 @@ extension Cache {
       case .loaded(let value): return value
       case .failed(let error): throw error
       case .left: throw CancellationError()
-      case .again: continue
+      case .again:
+        // It may be there: see `land(_:found:)`. A new flight would take a window to find that.
+        if let value = value(forKey: key, hash: hash) { return value }
       }
     }
   }
