@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Task where Success == Void, Failure == Never {
-  func hurry(to priority: TaskPriority) {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      escalatePriority(to: priority)
-    }
-  }
-}
-
 /// Runs `body`, and tells `handle` if the calling task has become more urgent than it was made, and
 /// when it becomes so meanwhile.
 nonisolated(nonsending)

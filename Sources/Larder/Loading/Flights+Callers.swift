@@ -102,7 +102,7 @@ extension Flights {
       return (true, flight.task)
     }
     if isWoken { waiter.wake() }
-    task?.cancel()
+    if let task { Nudge.cancel(task).give() }
   }
 
   /// Tells a flight which task runs its loader.
@@ -111,9 +111,9 @@ extension Flights {
       flight.task = task
       return flight.isAbandoned
     }
-    if isAbandoned { task.cancel() }
+    if isAbandoned { Nudge.cancel(task).give() }
     if let priority = stripe(of: flight.hash).withLock({ _ in flight.priority }) {
-      task.hurry(to: priority)
+      Nudge.hurry(task, to: priority).give()
     }
   }
 
@@ -125,7 +125,7 @@ extension Flights {
       flight.priority = priority
       return flight.task
     }
-    task?.hurry(to: priority)
+    if let task { Nudge.hurry(task, to: priority).give() }
   }
 
   /// Suspends a task until its flight lands or it is cancelled.

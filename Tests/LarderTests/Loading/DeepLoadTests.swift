@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import Larder
+import LarderTestSupport
+import Testing
+
+/// Many loads, each of which waits for the next one.
+@Suite("Deep loads", .timeLimit(.minutes(20)))
+struct DeepLoadTests {
+  /// Loads key `depth` by way of all below it; `bottom` loads key 0.
+  private static func load(
+    _ depth: Int, in cache: Cache<Int, Int>, _ bottom: @escaping @Sendable () async throws -> Int
+  ) async throws -> Int {
+    try await cache.value(forKey: depth) { key in
+      if key == 0 { return try await bottom() }
+      return try await load(key - 1, in: cache, bottom) + 1
+    }
+  }
+
+  // Each in a process of its own, which an overflow ends.
+  @Test("Their cancellation takes no more stack than that of one")
+  func cancellation() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>()
+      let started = Switch()
+      let caller = Task {
+        try await Self.load(2_000, in: cache) {
+          started.turnOn()
+          while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+          throw CancellationError()
+        }
+      }
+      while !started.isOn { await Task.yield() }
+      await withCheckedContinuation { done in
+        RealThread(stack: 256 << 10) {
+          caller.cancel()
+          done.resume()
+        }.detach()
+      }
+      do {
+        _ = try await caller.value
+        fatalError("it was cancelled")
+      } catch { precondition(error is CancellationError) }
+      waitUntil("all loads") { cache.flightCount == 0 && cache.countedFlights == 0 }
+      precondition(cache.loadStatistics.cancellations == 2_001)
+    }
+  }
+
+  @Test("Their escalation takes no more stack than that of one")
+  func escalation() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>()
+      let started = Switch()
+      let caller = Task.detached(priority: .background) {
+        try await Self.load(2_000, in: cache) {
+          started.turnOn()
+          while Task.currentPriority < .high { try await Task.sleep(for: .milliseconds(1)) }
+          return 1
+        }
+      }
+      while !started.isOn { try await Task.sleep(for: .milliseconds(1)) }
+      await withCheckedContinuation { done in
+        RealThread(stack: 256 << 10) {
+          caller.escalatePriority(to: .high)
+          done.resume()
+        }.detach()
+      }
+      let value = try await caller.value
+      precondition(value == 2_001)
+    }
+  }
+}
