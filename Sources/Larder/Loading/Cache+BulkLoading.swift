@@ -87,8 +87,9 @@ extension Cache {
     return await allFlights().sleep(flight, waiter)
   }
 
-  /// Begins flights that one loader serves, and starts the task that runs it. `isNested`: a load
-  /// waits for one of them, so they are part of it for ``LoadingOptions/loadLimit``.
+  /// Begins flights that one loader serves, unless they refresh and so have begun, and starts the
+  /// task that runs it. `isNested`: a load waits for one of them, so they are part of it for
+  /// ``LoadingOptions/loadLimit``.
   func startTogether(
     _ flights: [Flight<Key, Value>],
     _ load: @escaping @Sendable ([Key]) async throws -> [Key: Value], with settings: LoadSettings,
@@ -97,7 +98,7 @@ extension Cache {
     let bulk = LoadNode()
     let limiter = isNested ? nil : settings.limiter
     var begun: [Flight<Key, Value>] = []
-    for flight in flights where !beginsAtItsEnd(flight) {
+    for flight in flights where flight.replaces || !beginsAtItsEnd(flight) {
       LoadGraph.join(flight, to: bulk)
       allFlights().setLimiter(limiter, of: flight)
       begun.append(flight)
@@ -139,7 +140,7 @@ private struct BulkResults<Key: Hashable & Sendable, Value: Sendable> {
   private var values: [Key: Value] = [:]
   private var failure: (any Error)?
   /// How often each key is still to be taken. A key has two flights in a batch if a write has
-  /// outdated the first before it began.
+  /// outdated the first before the batch was loaded.
   private var left: [Key: Int] = [:]
 
   init(of keys: [Key], by load: @Sendable ([Key]) async throws -> [Key: Value]) async {

@@ -4,7 +4,8 @@
 ///
 /// The first flight of a batch starts the window, at whose end the batch is loaded, unless it has
 /// become full before: then whoever fills it does that, and the window ends for nothing. Until then
-/// no flight of the batch has begun, in the sense of `Flights`.
+/// no flight of the batch has begun, in the sense of `Flights`, but those that refresh: these must
+/// not replace what is written during the window.
 final class Gatherer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   struct Batch {
     var flights: [Flight<Key, Value>] = []
@@ -60,6 +61,8 @@ extension LoadingCache {
   /// Loads a flight's value, alone or with others.
   func start(_ flight: Flight<Key, Value>) {
     guard let gatherer, let loadAll else { return cache.start(flight, load, with: settings) }
+    // It begins whatever is there.
+    if flight.replaces { _ = cache.begin(flight) }
     // The task that loads the batch may be that of a less urgent caller.
     cache.allFlights().hurry(flight, to: Task.currentPriority)
     switch gatherer.add(flight, isNested: LoadNode.running != nil) {

@@ -107,6 +107,34 @@ struct GatheringTests {
     cache.cache.checkInvariants()
   }
 
+  @Test("A refresh that waits for others replaces nothing that is written meanwhile")
+  func refreshed() async throws {
+    let asked = Protected<[[Int]]>([])
+    let cache = squares(most: 5, delay: .seconds(86_400), asked: asked)
+    for key in 2..<5 {
+      cache.cache[key] = 1
+      #expect(cache.refresh(forKey: key))
+    }
+    #expect(cache.cache.countedFlights == 3)
+    cache.cache[3] = 2
+    cache.cache.removeValue(forKey: 4)
+    // The removed key is asked for again, in the same batch.
+    async let again = cache[4]
+    #expect(try await cache[5] == 25)
+    #expect(try await again == 16)
+    while cache.cache.flightCount > 0 { await Task.yield() }
+    #expect(asked.withLock { $0 } == [[2, 3, 4, 5]])
+    #expect((2..<6).map { cache.cache.peek(forKey: $0) } == [4, 2, 16, 25])
+    #expect(cache.statistics.outdated == 2 && cache.cache.countedFlights == 0)
+    // One that nobody asks for does not come back.
+    #expect(cache.refresh(forKey: 2))
+    cache.cache.removeValue(forKey: 2)
+    #expect(try await sum(6..<10, of: cache) == 230)
+    while cache.cache.flightCount > 0 { await Task.yield() }
+    #expect(cache.cache.peek(forKey: 2) == nil)
+    cache.cache.checkInvariants()
+  }
+
   @Test("A load that asks for others gets them though no other load may run")
   func nested() async throws {
     let asked = Protected<[[Int]]>([])
