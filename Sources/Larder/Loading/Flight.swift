@@ -37,9 +37,8 @@ class AnyFlight: LoadNode, @unchecked Sendable {
 
   /// The next flight of the same hash.
   var next: AnyFlight?
+  /// Callers that have not left, save a thread that runs the loader.
   var waiters = WaiterQueue()
-  /// Callers that have not left.
-  var callers = 0
   var task: Task<Void, Never>?
   /// Where the load waits for its turn, or may come to.
   var limiter: LoadLimiter?

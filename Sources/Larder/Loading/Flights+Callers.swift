@@ -33,7 +33,6 @@ extension Flights {
         if flight.failure == nil && flight.process == new.process {
           let mine = waiter ?? Waiter<Value>(isThread: true)
           waiter = mine
-          flight.callers += 1
           flight.waiters.append(mine)
           stripe.numbers.shared += 1
           boarding = .joined(flight, mine)
@@ -43,7 +42,7 @@ extension Flights {
         stripe.remove(flight)
         gone = flight
       }
-      new.callers = 1
+      waiter?.isFirst = true
       if let waiter { new.waiters.append(waiter) }
       stripe.add(new)
     }
@@ -91,9 +90,9 @@ extension Flights {
     let (isWoken, task) = stripe(of: flight.hash).withLock { stripe -> (Bool, Task<Void, Never>?) in
       guard waiter.isWaiting else { return (false, nil) }
       waiter.end(.left)
+      flight.waiters.remove(waiter)
       stripe.numbers.left += 1
-      flight.callers -= 1
-      guard flight.callers == 0, flight.isAsync, !flight.goesOn else { return (true, nil) }
+      guard flight.waiters.isEmpty, flight.isAsync, !flight.goesOn else { return (true, nil) }
       // Out of the table: who asks from now on needs a load that is not cancelled.
       flight.isAbandoned = true
       flight.outdate()

@@ -23,22 +23,15 @@ extension Flights {
   ) {
     LoadPoints.reach()
     flight.close()
-    // Those who left die without the lock, too.
-    var (asleep, left) = (WaiterQueue(), WaiterQueue())
+    var asleep = WaiterQueue()
     var forgotten: AnyFlight?
     var isRemembered = false
     stripe(of: flight.hash).withLock { stripe in
       if isDecided { stripe.decide(flight) }
-      // A thread that begins a flight does not wait for it, so then no waiter is its own.
-      var next = flight.isAsync ? first ?? landing : landing
       while let waiter = flight.waiters.popFirst() {
-        if waiter.isWaiting {
-          unsafeDowncast(waiter, to: Waiter<Value>.self).end(next)
-          asleep.append(waiter)
-        } else {
-          left.append(waiter)
-        }
-        next = landing
+        let waiter = unsafeDowncast(waiter, to: Waiter<Value>.self)
+        waiter.end(waiter.isFirst ? first ?? landing : landing)
+        asleep.append(waiter)
       }
       flight.task = nil
       guard let failure, flight.isCurrent else { return stripe.remove(flight) }
@@ -51,7 +44,6 @@ extension Flights {
     if !isRemembered { end(flight) }
     if let forgotten { end(forgotten) }
     while let waiter = asleep.popFirst() { waiter.wake() }
-    while left.popFirst() != nil {}
   }
 
   /// Takes a flight that has loaded a value out of the table, if nobody waits for it. False if

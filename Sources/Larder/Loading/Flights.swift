@@ -125,4 +125,11 @@ final class Flights<Key: Hashable & Sendable, Value: Sendable>: AnyFlights, @unc
 
   /// The number of flights in the table, those with a remembered failure included. For tests.
   var count: Int { stripes.reduce(0) { $0 + $1.withLock { $0.all.count } } }
+
+  /// The number of callers that the flights in the table hold. For tests.
+  var waiterCount: Int {
+    stripes.reduce(0) { sum, stripe in
+      sum + stripe.withLock { $0.all.reduce(0) { $0 + $1.waiters.count } }
+    }
+  }
 }

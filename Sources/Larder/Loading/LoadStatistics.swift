@@ -58,6 +58,9 @@ extension Cache {
   /// The number of loads under way and of failures remembered, for tests.
   package var flightCount: Int { flights?.count ?? 0 }
 
+  /// The number of callers that loads under way hold, for tests.
+  package var waiterCount: Int { flights?.waiterCount ?? 0 }
+
   /// The flights that the shards know of, for tests.
   package var countedFlights: Int {
     (0..<UInt32(lrd_cache_shards(core))).reduce(0) { sum, index in

@@ -15,8 +15,11 @@ enum Landing<Value: Sendable>: Sendable {
 /// woken.
 class AnyWaiter: @unchecked Sendable {
   // Sendable: written under the lock, read by the waiter after it was woken.
-  /// Who came after it.
+  /// Who came before and after it. The queue keeps both alive.
+  fileprivate unowned(unsafe) var previous: AnyWaiter?
   fileprivate var next: AnyWaiter?
+  /// Whether it has begun the flight.
+  var isFirst = false
   /// Whether it still waits.
   fileprivate(set) var isWaiting = true
   fileprivate let signal: UnsafeMutablePointer<lrd_signal>?
@@ -70,7 +73,7 @@ final class Waiter<Value: Sendable>: AnyWaiter, @unchecked Sendable {
   }
 }
 
-/// The waiters of a flight, in the order in which they came. Nobody who leaves is taken out.
+/// The waiters of a flight, in the order in which they came.
 ///
 /// Each holds the next one. `popFirst()` parts them one by one, so that the end of many is no deep
 /// recursion.
@@ -81,15 +84,29 @@ struct WaiterQueue {
   var isEmpty: Bool { first == nil }
 
   mutating func append(_ waiter: AnyWaiter) {
+    waiter.previous = last
     if let last { last.next = waiter } else { first = waiter }
     last = waiter
   }
 
+  /// Takes out a waiter that is in. The caller holds it, so that it does not die here.
+  mutating func remove(_ waiter: AnyWaiter) {
+    let (previous, next) = (waiter.previous, waiter.next)
+    if let previous { previous.next = next } else { first = next }
+    if let next { next.previous = previous } else { last = previous }
+    (waiter.previous, waiter.next) = (nil, nil)
+  }
+
   mutating func popFirst() -> AnyWaiter? {
-    guard let waiter = first else { return nil }
-    first = waiter.next
-    if first == nil { last = nil }
-    waiter.next = nil
+    let waiter = first
+    if let waiter { remove(waiter) }
     return waiter
+  }
+
+  var count: Int {
+    var count = 0
+    var waiter = first
+    while let one = waiter { (count, waiter) = (count + 1, one.next) }
+    return count
   }
 }

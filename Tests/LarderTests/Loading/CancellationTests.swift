@@ -58,6 +58,44 @@ struct CancellationTests {
     cache.cache.checkInvariants()
   }
 
+  @Test("A load does not hold the callers that have left, in whatever order", arguments: 0..<3)
+  func forgotten(order: Int) async throws {
+    let (started, gate) = (Switch(), Switch())
+    let cache = LoadingCache<Int, Int>(
+      loading: LoadingOptions(continuesWithoutCallers: true)
+    ) { _ in
+      started.turnOn()
+      while !gate.isOn { await Task.yield() }
+      return 1
+    }
+    // They come one after the other.
+    var callers: [Task<Int, any Error>] = []
+    for number in 0..<6 {
+      callers.append(Task { try await cache[1] })
+      while cache.cache.waiterCount <= number { await Task.yield() }
+    }
+    #expect(cache.statistics.shared == 5)
+    let leavers = [[0, 1, 2], [5, 4, 3], [2, 0, 5, 1, 3, 4]][order]
+    for (gone, number) in leavers.enumerated() {
+      callers[number].cancel()
+      await #expect(throws: CancellationError.self) { try await callers[number].value }
+      #expect(cache.cache.waiterCount == 5 - gone)
+    }
+    // One that comes now is no less a caller than those before.
+    let late = Task { try await cache[1] }
+    while cache.statistics.shared < 6 { await Task.yield() }
+    #expect(cache.cache.waiterCount == 7 - leavers.count)
+    while !started.isOn { await Task.yield() }
+    gate.turnOn()
+    for number in 0..<6 where !leavers.contains(number) {
+      #expect(try await callers[number].value == 1)
+    }
+    #expect(try await late.value == 1)
+    #expect(cache.statistics.loads == 1 && cache.statistics.left == leavers.count)
+    while cache.cache.flightCount > 0 { await Task.yield() }
+    #expect(cache.cache.waiterCount == 0 && cache.cache.countedFlights == 0)
+  }
+
   @Test("A load whose callers have all left before its turn does not call the loader")
   func leftBeforeItsTurn() async throws {
     let (gate, started) = (Switch(), Switch())
