@@ -59,9 +59,18 @@ extension Cache {
         }
       }
       if !own.isEmpty { start(own) }
+      // It waits for one after the other, but hurries all.
+      let awaited = waits
+      let landings = await withEscalation { priority in
+        for (flight, _) in awaited { self.allFlights().hurry(flight, to: priority) }
+      } of: {
+        var landings: [Landing<Value>] = []
+        for (flight, waiter) in awaited { landings.append(await landing(of: flight, waiter)) }
+        return landings
+      }
       missing = []
-      for (flight, waiter) in waits {
-        switch await landing(of: flight, waiter) {
+      for ((flight, _), landing) in zip(awaited, landings) {
+        switch landing {
         case .loaded(let value): results[flight.key] = .success(value)
         case .failed(let error): results[flight.key] = .failure(error)
         case .left: results[flight.key] = .failure(CancellationError())

@@ -165,7 +165,12 @@ extension Cache {
         throw error
       }
       defer { LoadGraph.didAwait(flight, by: asking) }
-      switch await flights.sleep(flight, waiter) {
+      let landing = await withEscalation {
+        flights.hurry(flight, to: $0)
+      } of: {
+        await flights.sleep(flight, waiter)
+      }
+      switch landing {
       case .loaded(let value): return value
       case .failed(let error): throw error
       case .left: throw CancellationError()

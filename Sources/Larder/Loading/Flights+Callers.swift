@@ -127,18 +127,15 @@ extension Flights {
     if let task { Nudge.hurry(task, to: priority).give() }
   }
 
-  /// Suspends a task until its flight lands or it is cancelled.
+  /// Suspends a task until its flight lands or it is cancelled. The caller passes on its
+  /// escalation.
   nonisolated(nonsending)
     func sleep(_ flight: OneFlight, _ waiter: Waiter<Value>) async -> Landing<Value>
   {
     await withTaskCancellationHandler {
-      await withEscalation {
-        self.hurry(flight, to: $0)
-      } of: {
-        await withUnsafeContinuation { continuation in
-          let landing = stripe(of: flight.hash).withLock { _ in waiter.sleep(continuation) }
-          if let landing { continuation.resume(returning: landing) }
-        }
+      await withUnsafeContinuation { continuation in
+        let landing = stripe(of: flight.hash).withLock { _ in waiter.sleep(continuation) }
+        if let landing { continuation.resume(returning: landing) }
       }
     } onCancel: {
       leave(flight, waiter)

@@ -205,6 +205,29 @@ struct CancellationTests {
     _ = try await urgent?.value
   }
 
+  @Test("The escalation of a caller of several keys reaches all of their loads")
+  func severalPriorities() async throws {
+    let started = Counter()
+    let urgent = Counter()
+    let cache = LoadingCache<Int, Int> { _ in
+      started.next()
+      await Self.waitForPriority(.high)
+      let priority = Task.currentPriority
+      urgent.next()
+      // None ends before all are urgent: the caller waits for one after the other.
+      while urgent.value < 5 { try await Task.sleep(for: .milliseconds(1)) }
+      return Int(priority.rawValue)
+    }
+    let caller = Task.detached(priority: .background) {
+      await cache.values(forKeys: Array(0..<5))
+    }
+    while started.value < 5 { try await Task.sleep(for: .milliseconds(1)) }
+    caller.escalatePriority(to: .high)
+    for (_, result) in await caller.value {
+      #expect(TaskPriority(rawValue: UInt8(try result.get())) >= .high)
+    }
+  }
+
   @Test("Loads that are gathered are as urgent as the most urgent caller")
   func gatheredPriority() async throws {
     let cache = LoadingCache<Int, Int>(
