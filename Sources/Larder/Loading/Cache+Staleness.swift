@@ -28,8 +28,13 @@ extension Cache {
   }
 
   /// Removes the value of a key that turned out to have none, unless the flight that found that is
-  /// outdated: that of a refresh, and one that has expired.
+  /// outdated: that of a refresh, one that has expired, and an evicted object that would get a
+  /// second chance.
   func removeAbsent(_ flight: Flight<Key, Value>) {
+    // What it forgets in vain, because a write comes in between, is only missed.
+    let secondChance = flight.isCurrent ? extras?.secondChance : nil
+    _ = secondChance?.willWrite(flight.key, flight.hash)
+    defer { secondChance?.didWrite(flight.hash) }
     guard flight.replaces || lrd_cache_has_grace(core) else { return }
     removeEntry(in: lrd_cache_shard(core, flight.hash), because: LRD_REMOVED_BY_CALL) { shard in
       guard flight.isCurrent, let entry = findLocked(flight.key, flight.hash, shard),

@@ -183,6 +183,39 @@ struct RefreshTests {
     cache.cache.checkInvariants()
   }
 
+  @Test(
+    "An evicted object does not come back if its key turns out to have no value",
+    arguments: [true, false], [true, false])
+  func evicted(isRefresh: Bool, isOutdated: Bool) async throws {
+    let (started, gate, isGone) = (Switch(), Switch(), Switch())
+    let tracker = LifetimeTracker()
+    let cache = LoadingCache<Int, Tracked>(options: .init(secondChances: 100)) { key in
+      guard isGone.isOn else { return tracker.make(key) }
+      started.turnOn()
+      while !gate.isOn { await Task.yield() }
+      throw NoValue()
+    }
+    let held = try await cache[1]
+    cache.cache.trim(toCount: 0)
+    #expect(cache.cache.secondChanceCount == 1)
+    isGone.turnOn()
+    let caller = isRefresh ? nil : Task { try await cache[1] }
+    if isRefresh { #expect(cache.refresh(forKey: 1)) }
+    while !started.isOn { await Task.yield() }
+    let newer = tracker.make(2)
+    if isOutdated {
+      cache.cache[1] = newer
+      cache.cache.trim(toCount: 0)
+    }
+    gate.turnOn()
+    if let caller { await #expect(throws: NoValue.self) { try await caller.value } }
+    while cache.cache.flightCount > 0 || cache.statistics.absences == 0 { await Task.yield() }
+    #expect(cache.cache.secondChanceCount == (isOutdated ? 1 : 0))
+    #expect(cache.cache.survivingValue(forKey: 1) === (isOutdated ? newer : nil))
+    withExtendedLifetime((held, newer)) {}
+    cache.cache.checkInvariants()
+  }
+
   @Test("Threads and tasks on old keys: one load of a key at a time, and nobody waits")
   func crowd() async throws {
     let keys = 50
