@@ -15,7 +15,7 @@ extension Cache {
   ///
   /// All else is as for ``value(forKey:load:)-(_,(Key)->Value)``, except that the load
   /// goes on when its callers are cancelled. A caller that is cancelled has `CancellationError` for
-  /// the keys that are not there yet.
+  /// the keys that are not there yet; if it was cancelled before it asked, it loads nothing.
   ///
   /// - Complexity: O(`keys.count`) on average, plus `load`.
   nonisolated(nonsending)
@@ -46,6 +46,10 @@ extension Cache {
         let hash = hasher.hash(key)
         if let value = find(key, hash) {
           results[key] = .success(value)
+          continue
+        }
+        if Task.isCancelled {
+          results[key] = .failure(CancellationError())
           continue
         }
         switch allFlights().board(key, hash, isAsync: true, goesOn: true) {

@@ -51,7 +51,8 @@ extension Cache {
   /// tasks wait for the same loads. If there is a value the call does not suspend.
   ///
   /// **Cancellation.** A caller that is cancelled leaves at once, with `CancellationError`. When
-  /// the last caller has left, the load is cancelled.
+  /// the last caller has left, the load is cancelled. One that is cancelled before it asks gets the
+  /// value if there is one, and else `CancellationError`: it neither begins nor joins a load.
   ///
   /// **Context.** The load runs in a task of its own, on the global executor, with the task-local
   /// values of the caller that began it, and with the priority of its most urgent caller. (Before
@@ -148,6 +149,7 @@ extension Cache {
   {
     let flights = allFlights()
     while true {
+      try Task.checkCancellation()
       let flight: Flight<Key, Value>
       let waiter: Waiter<Value>
       switch flights.board(key, hash, isAsync: true, goesOn: goesOn) {

@@ -116,7 +116,8 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   /// Returns the value of a key. If there is none, loads it, stores it and returns it.
   ///
   /// - Throws: What the loader throws, or threw lately (``LoadingOptions/failures``);
-  ///   ``LoadCycle``; or `CancellationError` when the caller is cancelled while it waits.
+  ///   ``LoadCycle``; or `CancellationError` when the caller is cancelled while it waits, or before
+  ///   it asks for what is not there.
   /// - Complexity: Like ``Cache/value(forKey:)`` if there is a value. Otherwise O(1) on average,
   ///   plus the load.
   @inlinable

@@ -125,21 +125,41 @@ struct CancellationTests {
     cache.cache.checkInvariants()
   }
 
-  @Test("A caller that is cancelled before it asks gets a hit, and nothing else")
-  func cancelledBefore() async {
-    let cache = LoadingCache<Int, Int> { _ in
-      try await Task.sleep(for: .seconds(3_600))
-      return 1
+  @Test(
+    "A caller that is cancelled before it asks gets a hit, and begins no load",
+    arguments: [LoadingOptions(), .init(continuesWithoutCallers: true), .init(gathering: .init())])
+  func cancelledBefore(loading: LoadingOptions) async {
+    let loads = Counter()
+    let gate = Switch()
+    let loadAll = { @Sendable (keys: [Int]) async throws -> [Int: Int] in
+      loads.next()
+      while !gate.isOn { try await Task.sleep(for: .milliseconds(1)) }
+      return Dictionary(uniqueKeysWithValues: keys.map { ($0, $0) })
+    }
+    let cache = LoadingCache<Int, Int>(loading: loading, loadAll: loadAll) { key in
+      try await loadAll([key])[key]!
     }
     cache.cache[2] = 2
+    let other = Task { try await cache[4] }
+    while loads.value == 0 { await Task.yield() }
     let results = await Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      let miss = await Result { () async throws in try await cache[1] }
-      let hit = try? await cache[2]
-      return (miss, hit)
+      var results: [Result<Int, any Error>] = []
+      for key in [1, 4, 2] { results.append(await Result { try await cache[key] }) }
+      let several = await cache.values(forKeys: [1, 2, 3, 4])
+      for key in [1, 3, 4, 2] { results.append(several[key]!) }
+      return results
     }.value
-    #expect(throws: CancellationError.self) { try results.0.get() }
-    #expect(results.1 == 2)
+    for index in [0, 1, 3, 4, 5] {
+      #expect(throws: CancellationError.self) { try results[index].get() }
+    }
+    for index in [2, 6] { #expect((try? results[index].get()) == 2) }
+    // It has not joined the load under way either.
+    #expect(cache.statistics.shared == 0 && cache.statistics.left == 0)
+    #expect(cache.cache.flightCount == 1 && loads.value == 1)
+    gate.turnOn()
+    let value = try? await other.value
+    #expect(value == 4 && loads.value == 1)
   }
 
   @Test("The cancelled task of a blocking load does not cancel those who wait for it")
