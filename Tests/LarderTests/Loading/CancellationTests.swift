@@ -58,7 +58,8 @@ struct CancellationTests {
 
   @Test("A load does not hold the callers that have left, in whatever order", arguments: 0..<3)
   func forgotten(order: Int) async throws {
-    let (started, gate) = (Switch(), Switch())
+    let started = Switch()
+    let gate = Switch()
     let cache = LoadingCache<Int, Int>(
       loading: LoadingOptions(continuesWithoutCallers: true)
     ) { _ in

@@ -187,7 +187,9 @@ struct RefreshTests {
     "An evicted object does not come back if its key turns out to have no value",
     arguments: [true, false], [true, false])
   func evicted(isRefresh: Bool, isOutdated: Bool) async throws {
-    let (started, gate, isGone) = (Switch(), Switch(), Switch())
+    let started = Switch()
+    let gate = Switch()
+    let isGone = Switch()
     let tracker = LifetimeTracker()
     let cache = LoadingCache<Int, Tracked>(options: .init(secondChances: 100)) { key in
       guard isGone.isOn else { return tracker.make(key) }
