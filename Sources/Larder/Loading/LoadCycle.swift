@@ -8,6 +8,13 @@ import Synchronization
 /// tasks, `Task { }`, and whatever other loads run on. A thread that a loader starts by hand, and
 /// `Task.detached`, inherit none, so cycles through these are not seen.
 ///
+/// Keys that are loaded in one call are one load: it waits for what its loader asks for, whichever
+/// key that is for. So a loader of several keys that asks for another one gets a `LoadCycle` if the
+/// same call is to load that as well, or if the load of that waits for a key of the call, although
+/// there may be no cycle among the keys themselves. With ``LoadingOptions/gathering`` it depends on
+/// the moment which keys come together. Where the value of a key is made from those of others, the
+/// loader of several keys should not ask the cache for these.
+///
 /// Nobody can tell whether a loader will wait for a `Task { }` that it starts. So until the load
 /// ends, it counts as waiting for what the task asks for. Afterwards the load that has asked for it
 /// does, until that ends. A loader that begins other loads and does not wait for them should use

@@ -24,7 +24,8 @@ public struct LoadingOptions: Sendable {
 
   /// Whether callers of single keys wait a little for others, to be loaded with them in one call of
   /// `loadAll`, which the cache must have; `nil` if not. Such loads go on without their callers. A
-  /// caller of many keys waits, too, if one of them waits to be loaded with others.
+  /// caller of many keys waits, too, if one of them waits to be loaded with others. A `loadAll`
+  /// that asks the cache for other keys may get a ``LoadCycle``, which says when.
   public var gathering: Gathering?
 
   /// The age from which a value is loaded anew while it serves; `nil` for none. Must be positive.

@@ -25,6 +25,27 @@ struct LoadCycleTests {
     #expect(cache.flightCount == 0)
   }
 
+  @Test("Keys that are loaded in one call are one load, also for what only one of them needs")
+  func together() async {
+    let inner = Protected<LoadingCache<Int, Int>?>(nil)
+    let cache = LoadingCache<Int, Int>(
+      loading: .init(gathering: .init(most: 2, delay: .seconds(86_400))),
+      loadAll: { keys in
+        let cache = inner.withLock { $0! }
+        // Of the two only key 12 is made from key 1.
+        let one = keys.contains(12) ? try await cache[1] : 1
+        return Dictionary(uniqueKeysWithValues: keys.map { ($0, $0 * one) })
+      },
+      load: { $0 })
+    inner.withLock { $0 = cache }
+    let other = Task { try await cache[1] }
+    let error = await #expect(throws: LoadCycle.self) { try await cache[12] }
+    #expect(keys(error) == [1])
+    await #expect(throws: LoadCycle.self) { try await other.value }
+    #expect(cache.cache.flightCount == 0 && cache.cache.countedFlights == 0)
+    inner.withLock { $0 = nil }
+  }
+
   @Test("Through other loads, of threads and tasks in any mix", arguments: 0..<8)
   func mixed(kinds: Int) async {
     let cache = Cache<Int, Int>()
