@@ -104,10 +104,10 @@ extension Cache {
   /// it can give it; see <doc:GivingWay#Memory-goes-back>. A table is replaced where one with
   /// room for its entries and a quarter more would be an eighth smaller or more.
   ///
-  /// Only an entry that another thread is destroying at that very moment may outlive the call, and
-  /// one that the release of another value removes from the cache meanwhile. Each value that is
-  /// moved has a second reference for a moment, as while it is looked up. With ``Options/release``
-  /// that is released by its receiver, too.
+  /// Up to four entries that another thread is destroying, or is about to, may outlive the call,
+  /// and those that the release of another value removes from the cache meanwhile. Each value that
+  /// is moved has a second reference for a moment, as while it is looked up. With
+  /// ``Options/release`` that is released by its receiver, too.
   ///
   /// With ``Options/secondChances`` the call also forgets evicted objects that have died. To look
   /// at an object it must take a reference, which may be the last one by the time it lets go. So

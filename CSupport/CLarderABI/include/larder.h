@@ -27,7 +27,9 @@
  * cache is destroyed. A pin keeps the memory alive; it does not keep the value in the cache,
  * because limits always hold. A value is released exactly once, when no cache and no hand holds it
  * any more: before the call returns while only one thread of the process uses caches, otherwise
- * soon afterwards (see larder_reclaim()).
+ * soon afterwards (see larder_reclaim()). Some milliseconds more can pass in two cases: while the
+ * background thread moves entries together, each of which then has a second reference; and where
+ * one release causes the next, of which the first 280 or so come before the call returns.
  *
  * STATUS. Every function that can fail returns a larder_status. It is negative if the call was
  * wrong or impossible; otherwise it says what the call has done. A wrong call changes nothing.
@@ -41,23 +43,27 @@
  * own thread, to the count of pins of a value that it pins, and, with a policy that counts hits in
  * the entry, to that count until it is at its small maximum. With a policy that orders by use,
  * every 64th hit tries locks. With `after_access` a hit may move the deadline. A write locks one
- * shard. After fork() caches work in the child.
+ * shard. After fork() caches work in the child; handlers of pthread_atfork() may use them there if
+ * they were registered after the first cache was created.
  *
  * CALLBACKS run on the calling thread, without a lock. Releases, and `removed` for what expires,
  * may also run on the library's background thread. Releases, `removed` and `respond` may also run
  * on a thread that reports memory pressure, that listens for it, or that the library starts to ask
  * `respond`. Callbacks may use any cache, but may not destroy the cache that calls them. Releases
  * may not use a cache that another thread may be destroying, since larder_destroy() does not wait
- * for them. `equal` is the exception: it may run under a lock and must not use a cache. No callback
- * may leave by longjmp or a C++ exception. If one callback causes the next, for example when a
- * removal stores another value, they nest on the stack, about 800 bytes for each. The caller must
- * see to it that this ends.
+ * for them. `equal` is the exception: it may run under a lock. It must not use a cache or call
+ * fork(), and must not wait for a lock that another thread holds while it does either (in Python,
+ * the interpreter's). No callback may leave by longjmp, a C++ exception, pthread_exit() or because
+ * its thread is cancelled. If one callback causes the next, for example when a removal stores
+ * another value, they nest on the stack, about 800 bytes for each, and 1.7 KB for each of
+ * larder_iterate(). The caller must see to it that this ends.
  *
  * MEMORY. An entry takes about 100 bytes besides its key and value. LARDER_ADAPTIVE takes more for
  * each entry of the limit: up to 8 bytes from 8,000 entries on, 4 bytes and 27 KB in all from 256
  * entries on, and some 130 bytes below that, but 1.6 KB at least. An empty cache takes 2.7 KB, and
  * 0.8 KB for each further shard. With LARDER_ADAPTIVE that is 3.5 and 1.1 KB, with LARDER_LFU 3.7
- * and 1.9 KB. The first entry brings a page of 4 KB, which later ones share. Where values can
+ * and 1.9 KB. The first entry brings a page of 4 KB, which later ones share. An entry with a cost
+ * takes twice the room in a cache that was created without a limit of the cost. Where values can
  * expire, each shard takes 2.3 KB more. Each thread that uses a cache adds 2.7 KB to it. The
  * library reserves no memory for values: they come from the process's malloc, and from 1 MiB on
  * from the system.
@@ -470,10 +476,11 @@ LARDER_API larder_status larder_iterate(larder_cache *cache, int32_t order,
                                         int32_t (*visit)(void *context, larder_value *value),
                                         void *context);
 
-/* Releases, before it returns, every value that has left the cache and is not being read, and gives
- * memory back to the system: what entries do not need, once they have been moved together, and what
- * the process's allocator keeps for later. Blocks that keys and values lie in do not move. With
- * glibc's malloc that takes tenths of a second where a million blocks are free. */
+/* Releases, before it returns, every value that has left the cache and is not being read, but for
+ * up to four that the background thread is about to release. Gives memory back to the system: what
+ * entries do not need, once they have been moved together, and what the process's allocator keeps
+ * for later. Blocks that keys and values lie in do not move. With glibc's malloc that takes tenths
+ * of a second where a million blocks are free. */
 LARDER_API larder_status larder_reclaim(larder_cache *cache);
 
 /* MEMORY PRESSURE. A cache ignores it until it has a response. The first cache with a response
