@@ -44,15 +44,16 @@ typedef struct lrd_timer {
   lrd_manual_clock *_Nullable clock;
 } lrd_timer;
 
-/// A lifetime less all the jitter.
+/// A lifetime less all the jitter, if it ends.
 static inline uint64_t lrd_shortest(uint64_t ticks, uint64_t jitter) {
+  if (ticks >= LRD_FOREVER) return ticks;
   return ticks - (uint64_t)((unsigned __int128)ticks * jitter >> 32);
 }
 
-/// A use need not move a soft word that is later than the limit by this. That is the idle lifetime
-/// less the jitter and a 64th: a hit that finds so much left stores nothing. Of the jitter a
-/// quarter counts at most. Otherwise entries that are used all the time could expire. The limit may
-/// be late, so that much more must be left: a short idle lifetime is never enough.
+/// A use need not move a soft word that is later than the limit by this: a hit that finds so much
+/// left stores nothing. That is the idle lifetime less the jitter and a 64th, and more by what the
+/// limit may be late by: what is left of a short lifetime is never enough. Of the jitter a quarter
+/// counts at most. Otherwise entries that are used all the time could expire.
 static inline uint64_t lrd_rule_plenty(const lrd_rule *rule) {
   uint64_t idle = rule->after_access, most = (uint64_t)1 << 30;
   if (idle >= LRD_FOREVER) return 0;
