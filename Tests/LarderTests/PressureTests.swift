@@ -232,6 +232,27 @@ struct PressureTests {
     }
   }
 
+  /// The search for it takes bounded steps, and uses have moved those that it comes by first.
+  @Test("What has expired goes first, however many were used", arguments: [100, 250, 1_000])
+  func expiredBehindUsed(used: Int) async {
+    await #expect(processExitsWith: .success) { [used] in
+      let clock = ManualClock()
+      let (expired, all) = (0..<20, 0..<20 + used)
+      let pressure = PressureResponse(warning: 1 - 10 / Double(all.count))
+      let cache = Cache<Int, Int>(
+        policy: .lfu, shards: 1, expiration: .afterAccess(.seconds(1)),
+        options: .init(pressure: pressure, clock: .manual(clock)))
+      for key in all { cache[key] = key }
+      for key in expired { for _ in 0..<10 { _ = cache[key] } }
+      clock.advance(by: .milliseconds(700))
+      for key in 20..<all.count { #expect(cache[key] == key) }
+      clock.advance(by: .milliseconds(303))
+      MemoryPressure.report(.warning)
+      #expect(cache.statistics.evictionsByPressure == 0 && cache.statistics.expirations >= 10)
+      cache.checkInvariants()
+    }
+  }
+
   @Test("Evictions by pressure are remembered like others, and objects get second chances")
   func extras() async {
     await #expect(processExitsWith: .success) {

@@ -63,15 +63,18 @@ static void give_up_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry,
   }
 }
 
-/// Unlinks entries that have expired, some of them. They go before any other.
-static void expire_locked(lrd_cache *cache, lrd_shard *shard, yield *yield)
+/// Unlinks entries that have expired, some of them. They go before any other. True when there may
+/// be more.
+static bool expire_locked(lrd_cache *cache, lrd_shard *shard, yield *yield)
     LRD_REQUIRES(shard->lock) {
-  if (!shard->timer) return;
+  if (!shard->timer) return false;
   lrd_timer_look(shard->timer);
+  bool more = lrd_expire_any_locked(shard, LRD_EVICTIONS_PER_LOCK, NULL, &yield->expired);
   while (yield->expired.count < LRD_EVICTIONS_PER_LOCK &&
          lrd_expire_one_locked(shard, NULL, &yield->expired)) {
   }
   lrd_budget_release_chain(&cache->budget, &cache->pool, &yield->expired);
+  return more || yield->expired.count;
 }
 
 /// The rounds in which a policy has named every entry: one for each number of hits that it counts.
@@ -217,10 +220,10 @@ static void run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, gathered *
     uint64_t moment = moment_of(cache);
     if (!try_shard(cache, lane, shard, &busy, gathered)) continue;
     yield yield = {0};
-    expire_locked(cache, shard, &yield);
+    bool more = expire_locked(cache, shard, &yield);
     // Otherwise the allowance may be used up.
-    if (!yield.expired.count) barren |= (uint64_t)1 << i;
-    bool gives = !yield.expired.count && barren == all;
+    if (!more) barren |= (uint64_t)1 << i;
+    bool gives = !more && barren == all;
     if (gives) {
       uint64_t wanted = at_once < relief->allowance ? at_once : relief->allowance;
       evict_some_locked(cache, shard, relief, wanted, &yield);
