@@ -32,10 +32,12 @@ static uint64_t limit_of(const char *mount, const char *folder, const char *grou
                          const char *file) {
   uint64_t limit = UINT64_MAX;
   for (size_t part = strlen(group);; part--) {
-    char path[path_bytes];
-    bool ends = !part || group[part] == '/' || !group[part];
-    int length = snprintf(path, sizeof path, "%s%s%.*s/%s", mount, folder, (int)part, group, file);
-    if (ends && length > 0 && length < path_bytes) limit = least(limit, number_in(path));
+    if (!part || group[part] == '/' || !group[part]) {
+      char path[path_bytes];
+      int length =
+          snprintf(path, sizeof path, "%s%s%.*s/%s", mount, folder, (int)part, group, file);
+      if (length > 0 && length < path_bytes) limit = least(limit, number_in(path));
+    }
     if (!part) return limit;
   }
 }
@@ -62,7 +64,7 @@ uint64_t lrd_memory_of_groups(const char *membership, const char *mount) {
     controllers++;
     if (!*controllers) {
       limit = least(limit, limit_of(mount, "", group, "memory.max"));
-      // Beside version 1, where another folder has the mount's place.
+      // Where version 1 is mounted here, version 2 is in this folder.
       limit = least(limit, limit_of(mount, "/unified", group, "memory.max"));
     } else if (names_memory(controllers)) {
       limit = least(limit, limit_of(mount, "/memory", group, "memory.limit_in_bytes"));

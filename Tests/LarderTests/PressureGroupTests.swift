@@ -60,6 +60,22 @@ import Testing
       }
     }
 
+    @Test("A group of version 1 that is gone is named as such, and its level ends")
+    func vanishing() async {
+      await #expect(processExitsWith: .success) {
+        let root = FakeRoot()
+        MemoryPressure.setRoot(root.path)
+        root.group(version: 1, used: 960_000)
+        let cache = PressureTests.filled()
+        Self.level(becomes: .critical)
+        #expect(MemoryPressure.sources.contains { $0.isWatched })
+        root.set("sys/fs/cgroup/memory/a/memory.usage_in_bytes", nil)
+        Self.level(becomes: .normal)
+        #expect(!MemoryPressure.sources.contains { $0.isWatched })
+        withExtendedLifetime(cache) {}
+      }
+    }
+
     @Test("Where version 1 has the memory, but no limit, the group of version 2 tells of stalls")
     func bothVersions() async {
       await #expect(processExitsWith: .success) {

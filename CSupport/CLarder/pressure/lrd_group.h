@@ -21,7 +21,8 @@ void lrd_group_find(lrd_group *group, const char *root);
 uint64_t lrd_group_limit(const lrd_group *group);
 
 /// Tells what of the limit is used and cannot be dropped at once, in thousandths. Files that nobody
-/// has read for a while count as free. False if that is unknown: errno is 0, or says why.
+/// has read for a while count as free. False if that is unknown; errno then tells of the last file
+/// that could not be read, and is 0 if all could.
 bool lrd_group_used(const lrd_group *group, uint32_t *permille);
 
 #pragma clang assume_nonnull end

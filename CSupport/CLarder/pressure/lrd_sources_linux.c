@@ -239,10 +239,15 @@ static void read_averages(const lrd_sources *sources, lrd_source *source, uint64
   }
 }
 
-static int usage_level(const lrd_sources *sources) {
+static int usage_level(lrd_sources *sources) {
   uint32_t used;
   if (!lrd_group_used(&sources->group, &used)) {
-    return will_pass(errno) ? sources->usage_level : LRD_NORMAL;
+    int error = errno;
+    if (will_pass(error)) return sources->usage_level;
+    for (int i = 0; error && i < sources->count; i++) {
+      if (sources->source[i].kind == LRD_USAGE_OF_GROUP) lose(&sources->source[i], error);
+    }
+    return LRD_NORMAL;
   }
   if (used >= critical_usage) return LRD_CRITICAL;
   bool warned = sources->usage_level != LRD_NORMAL;
