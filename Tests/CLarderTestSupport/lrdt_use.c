@@ -71,6 +71,17 @@ void lrdt_announce_idle(lrd_cache *cache, uint64_t idle) {
   lrd_cache_begin_idle(cache, &rule);
 }
 
+void lrdt_leave_rule(lrd_cache *cache, lrd_expiration expiration) {
+  LRD_STORE(&cache->rule_changes, true);
+  lrd_rule rule = lrd_rule_of(expiration);
+  rule.parity = cache->rule.parity ^ LRD_WORD_PARITY;
+  lrd_lock_acquire(&cache->admin);
+  cache->expiration = expiration;
+  cache->former = cache->rule;
+  cache->rule = rule;
+  lrd_lock_release(&cache->admin);
+}
+
 /// A use that is stopped once.
 typedef struct interruption {
   lrd_cache *cache;

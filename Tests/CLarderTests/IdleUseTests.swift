@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLarder
 import CLarderTestSupport
+import LarderTestSupport
 import Testing
 
 /// Hits that move an idle deadline while it is over, or while it or the rule changes.
@@ -37,6 +38,24 @@ struct IdleUseTests {
     core.pass(seconds: 8)
     #expect(lrdt_use_at(core.cache, core.lane, entry, 58 * Self.second))
     #expect(abs(core.left(entry) - 10) < 0.001)
+  }
+
+  @Test("After a fork amid a change of the rule, uses in the child go by the new one")
+  func forked() async {
+    await #expect(processExitsWith: .success) {
+      let core = try TimedCore(afterAccess: 100)
+      let rule = lrd_expiration(after_write: .max, after_access: 10 * Self.second, jitter: 0)
+      lrdt_leave_rule(core.cache, rule)
+      expectChildSuccess {
+        let entry = core.insert(0)
+        for _ in 0..<5 {
+          core.pass(seconds: 8)
+          precondition(lrdt_use_at(core.cache, core.lane, entry, core.now))
+          precondition(abs(core.left(entry) - 10) < 0.001)
+        }
+        core.close()
+      }
+    }
   }
 
   // Not under sanitizers: it steps through single instructions, most of which would be theirs.

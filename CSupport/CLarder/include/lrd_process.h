@@ -60,7 +60,7 @@ typedef struct LRD_CAPABILITY("mutex") lrd_side_lock {
 } lrd_side_lock;
 
 /// Makes a zeroed lock known to fork(). From then on it may be taken and must not move. Does nothing
-/// with one that is known: after fork() amid pthread_once() the child calls once more.
+/// with one that is known: after fork() amid pthread_once() glibc has the child call once more.
 void lrd_side_lock_add(lrd_side_lock *side);
 
 /// Must be called before the lock's memory is freed. The lock must be free.

@@ -80,6 +80,7 @@ static void follow_rule(lrd_cache *cache) LRD_UNCHECKED_LOCKS {
   if (!LRD_LOAD(&cache->rule_changes)) return;
   LRD_STORE(&cache->torn, true);
   LRD_STORE(&cache->rule_changes, false);
+  lrd_cache_begin_idle(cache, &cache->rule);
   for (lrd_shard *shard = cache->shards; shard < lrd_cache_end(cache); shard++) {
     if (!shard->timer) continue;
     shard->timer->rule = cache->rule;
@@ -121,7 +122,8 @@ static void reset_caches(void) {
 static bool started;
 
 static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
-  // Where another thread was amid pthread_once(), the child runs its function again.
+  // Where another thread was amid pthread_once(), glibc runs its function again in the child. (That
+  // of musl waits there for ever.)
   started = true;
   for_all_locks(lrd_lock_reset);
   reset_caches();
@@ -200,5 +202,6 @@ void lrd_side_lock_remove(lrd_side_lock *side) {
   lrd_lock_acquire(&caches_lock);
   *side->link = side->older;
   if (side->older) side->older->link = side->link;
+  side->link = NULL;
   lrd_lock_release(&caches_lock);
 }

@@ -31,6 +31,10 @@ void lrdt_announce_idle(lrd_cache *cache, uint64_t idle);
 /// The first part of a change of the rule: the shard goes by it, and no entry follows it yet.
 void lrdt_begin_rule(lrd_cache *cache, lrd_expiration expiration);
 
+/// A change of the rule as its thread leaves it where it is lost at the first moment: nothing but
+/// the cache knows of it.
+void lrdt_leave_rule(lrd_cache *cache, lrd_expiration expiration);
+
 /// Uses an entry. After instruction `stop` of that, gives the entry a lifetime. False when the use
 /// has ended before. In steps, see lrdt_play.h.
 bool lrdt_use_interrupted(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry, uint64_t lifetime,
