@@ -80,7 +80,9 @@ typedef struct lrd_limbo {
   uint32_t quiet; // see lrd_limbo_is_quiet_locked()
   lrd_chain waiting;
   uint64_t ticket;
-  uint64_t visited; // entries that the shard had ever removed at the last visit
+  // Entries that the shard had ever removed at the last visit, and those that were removed with
+  // everything since, unless they lie here.
+  uint64_t visited;
   lrd_table *_Nullable tables;
 } lrd_limbo;
 

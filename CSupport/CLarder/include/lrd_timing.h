@@ -92,10 +92,10 @@ enum { LRD_AFTER_WRITE = 1, LRD_AFTER_ACCESS = 2, LRD_JITTER = 4, LRD_WHOLE_RULE
 /// without memory: then either the rule stays as it is, or some entries keep the deadlines of the
 /// former one.
 lrd_expiration lrd_cache_expiration(lrd_cache *cache);
+bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration, uint32_t parts);
 
 /// True when some entries go by a former rule, for want of memory or since fork() came in the midst
 /// of a change. To set the rule again mends that.
 bool lrd_cache_is_torn(lrd_cache *cache);
-bool lrd_cache_set_expiration(lrd_cache *cache, lrd_expiration expiration, uint32_t parts);
 
 #pragma clang assume_nonnull end

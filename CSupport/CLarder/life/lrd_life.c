@@ -89,10 +89,8 @@ void lrd_cache_release(lrd_cache *cache) {
   lrd_request *request = &cache->request;
   if (atomic_fetch_sub_explicit(&request->references, 1, memory_order_acq_rel) != 1) return;
   lrd_process_remove(cache);
-  // The background thread may have returned entries to a limbo after the cache was closed; and
-  // another thread may have moved some, before fork().
-  lrd_garbage garbage = {.free = cache->moved_out};
-  lrd_chain_append(&garbage.free, &cache->moved_free);
+  // The background thread may have returned entries to a limbo after the cache was closed.
+  lrd_garbage garbage = {0};
   destroy_all(cache, &garbage);
   close_shards(cache);
   lrd_pool_close(&cache->pool);

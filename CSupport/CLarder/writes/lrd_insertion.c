@@ -251,7 +251,6 @@ lrd_result lrd_insertion_finish(lrd_cache *cache, lrd_lane *lane, lrd_shard *sha
     freed++;
     freed_cost += lrd_entry_cost(unlinked.tail);
   }
-
   set_claims(cache, insertion, false);
 
   // Step 5. Publish.
