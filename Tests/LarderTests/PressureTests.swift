@@ -241,7 +241,7 @@ struct PressureTests {
       let pressure = PressureResponse(warning: 1 - 10 / Double(all.count))
       let cache = Cache<Int, Int>(
         policy: .lfu, shards: 1, expiration: .afterAccess(.seconds(1)),
-        options: .init(pressure: pressure, clock: .manual(clock)))
+        options: .init(clock: .manual(clock), pressure: pressure))
       for key in all { cache[key] = key }
       for key in expired { for _ in 0..<10 { _ = cache[key] } }
       clock.advance(by: .milliseconds(700))
