@@ -11,30 +11,42 @@
 ///
 /// To cancel or escalate a task runs the handlers of whatever it waits in, on the calling thread.
 /// One of these may be that of a load's caller, and nudge the task of that load in turn. One inside
-/// the other, they would take as much stack as loads are nested. So each thread gives one nudge at
-/// a time: those that handlers add are given once the one under way is.
+/// the other, they would take as much stack as loads are nested. So a thread gives those beyond a
+/// depth one after the other, once it is out of the rest. Up to that depth a nudge has been given
+/// when the call returns: a handler may wait for what it has cancelled.
 enum Nudge {
   case cancel(Task<Void, Never>)
   /// Run at this priority, or a higher one.
   case hurry(Task<Void, Never>, to: TaskPriority)
 
-  /// Where a thread that gives a nudge has the list of those to follow. `nil` if the process has no
+  /// Where a thread that gives a nudge has its `Giving`. `nil` if the process has no
   /// room for it: then nudges are given inside each other.
   private static let following: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
+  private static let depthLimit = 16
+
+  private struct Giving {
+    var depth = 1
+    var following: [Nudge] = []
+  }
+
   func give() {
     guard let key = Self.following else { return take() }
-    if let following = pthread_getspecific(key) {
-      return following.assumingMemoryBound(to: [Nudge].self).pointee.append(self)
-    }
-    var following: [Nudge] = []
-    withUnsafeMutablePointer(to: &following) { following in
-      pthread_setspecific(key, following)
+    if let outer = pthread_getspecific(key)?.assumingMemoryBound(to: Giving.self) {
+      if outer.pointee.depth >= Self.depthLimit { return outer.pointee.following.append(self) }
+      outer.pointee.depth += 1
       take()
-      while let next = following.pointee.popLast() { next.take() }
+      outer.pointee.depth -= 1
+      return
+    }
+    var giving = Giving()
+    withUnsafeMutablePointer(to: &giving) { giving in
+      pthread_setspecific(key, giving)
+      take()
+      while let next = giving.pointee.following.popLast() { next.take() }
       pthread_setspecific(key, nil)
     }
   }

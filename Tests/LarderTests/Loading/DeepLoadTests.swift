@@ -68,4 +68,44 @@ struct DeepLoadTests {
       precondition(value == 2_001)
     }
   }
+
+  @Test("A handler of a cancelled load may wait for a load that it cancels")
+  func handlerWaits() async {
+    await #expect(processExitsWith: .success) {
+      let (outer, inner) = (Cache<Int, Int>(), Cache<Int, Int>())
+      let (innerBegan, innerEnded) = (Switch(), Switch())
+      let (outerBegan, handlerEnded) = (Switch(), Switch())
+      let other = Task {
+        try await inner.value(forKey: 1) { _ in
+          innerBegan.turnOn()
+          while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+          innerEnded.turnOn()
+          throw CancellationError()
+        }
+      }
+      while !innerBegan.isOn { await Task.yield() }
+      let caller = Task {
+        try await outer.value(forKey: 1) { _ in
+          await withTaskCancellationHandler {
+            await withCheckedContinuation { done in
+              RealThread {
+                outerBegan.turnOn()
+                waitUntil("the handler has ended") { handlerEnded.isOn }
+                done.resume()
+              }.detach()
+            }
+            return 1
+          } onCancel: {
+            other.cancel()
+            waitUntil(deadline: 60, "the load that it cancels has ended") { innerEnded.isOn }
+            handlerEnded.turnOn()
+          }
+        }
+      }
+      while !outerBegan.isOn { try? await Task.sleep(for: .milliseconds(1)) }
+      RealThread { caller.cancel() }.detach()
+      while !handlerEnded.isOn { try? await Task.sleep(for: .milliseconds(1)) }
+      _ = await caller.result
+    }
+  }
 }
