@@ -11,9 +11,9 @@ extension Cache {
   /// it returns `nil`.
   ///
   /// A value never comes back once it has expired, once it was replaced, once it was removed by
-  /// name or by a `removeAll`, once a load has thrown ``NoValue`` for its key, or if it was evicted
-  /// before any of these. The call may miss an evicted object that is alive if another thread wrote
-  /// to the cache at the moment of its eviction.
+  /// name or by a `removeAll`, once a load that was not outdated has thrown ``NoValue`` for its key,
+  /// or if it was evicted before any of these. The call may miss an evicted object that is alive if
+  /// another thread wrote to the cache at the moment of its eviction.
   ///
   /// The call counts as a use, which begins an idle time anew, and as a hit or a miss of what was
   /// stored before. Without `secondChances` it is the same as ``value(forKey:)``.

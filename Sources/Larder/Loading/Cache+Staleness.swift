@@ -31,14 +31,16 @@ extension Cache {
   /// outdated: that of a refresh, one that has expired, and an evicted object that would get a
   /// second chance.
   func removeAbsent(_ flight: Flight<Key, Value>) {
-    // What it forgets in vain, because a write comes in between, is only missed.
+    // If a write comes in between, it forgets the object of that, which loses its second chance.
     let secondChance = flight.isCurrent ? extras?.secondChance : nil
     _ = secondChance?.willWrite(flight.key, flight.hash)
     defer { secondChance?.didWrite(flight.hash) }
-    guard flight.replaces || lrd_cache_has_grace(core) else { return }
+    // What is there though this load began without a value has expired, or was found again since.
+    let takesAll = flight.replaces || secondChance != nil
+    guard takesAll || lrd_cache_has_grace(core) else { return }
     removeEntry(in: lrd_cache_shard(core, flight.hash), because: LRD_REMOVED_BY_CALL) { shard in
       guard flight.isCurrent, let entry = findLocked(flight.key, flight.hash, shard),
-        flight.replaces || lrd_entry_is_expired_locked(shard, entry)
+        takesAll || lrd_entry_is_expired_locked(shard, entry)
       else { return nil }
       return entry
     }

@@ -218,6 +218,31 @@ struct RefreshTests {
     cache.cache.checkInvariants()
   }
 
+  @Test("Nor does one that is found again while the load runs")
+  func foundAgain() async throws {
+    let (started, gate, isGone) = (Switch(), Switch(), Switch())
+    let tracker = LifetimeTracker()
+    let cache = LoadingCache<Int, Tracked>(options: .init(secondChances: 100)) { key in
+      guard isGone.isOn else { return tracker.make(key) }
+      started.turnOn()
+      while !gate.isOn { await Task.yield() }
+      throw NoValue()
+    }
+    let held = try await cache[1]
+    cache.cache.trim(toCount: 0)
+    isGone.turnOn()
+    let caller = Task { try await cache[1] }
+    while !started.isOn { await Task.yield() }
+    #expect(cache.cache.survivingValue(forKey: 1) === held)
+    gate.turnOn()
+    await #expect(throws: NoValue.self) { try await caller.value }
+    #expect(cache.cache.peek(forKey: 1) == nil)
+    cache.cache.trim(toCount: 0)
+    #expect(cache.cache.survivingValue(forKey: 1) == nil)
+    withExtendedLifetime(held) {}
+    cache.cache.checkInvariants()
+  }
+
   @Test("Threads and tasks on old keys: one load of a key at a time, and nobody waits")
   func crowd() async throws {
     let keys = 50
