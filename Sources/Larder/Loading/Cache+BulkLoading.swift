@@ -63,6 +63,7 @@ extension Cache {
         }
       }
       if !own.isEmpty { start(own) }
+      if waits.isEmpty { return results }
       // It waits for one after the other, but hurries all.
       let awaited = waits
       let landings = await withEscalation { priority in

@@ -52,7 +52,8 @@ extension Cache {
   ///
   /// **Cancellation.** A caller that is cancelled leaves at once, with `CancellationError`. When
   /// the last caller has left, the load is cancelled. One that is cancelled before it asks gets the
-  /// value if there is one, and else `CancellationError`: it neither begins nor joins a load.
+  /// value if there is one that has not expired, and else `CancellationError`: it neither begins nor
+  /// joins a load.
   ///
   /// **Context.** The load runs in a task of its own, on the global executor, with the task-local
   /// values of the caller that began it, and with the priority of its most urgent caller. (Before

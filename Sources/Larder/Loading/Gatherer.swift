@@ -61,7 +61,7 @@ extension LoadingCache {
   /// Loads a flight's value, alone or with others.
   func start(_ flight: Flight<Key, Value>) {
     guard let gatherer, let loadAll else { return cache.start(flight, load, with: settings) }
-    // It begins whatever is there.
+    // A refresh begins even if there is a value.
     if flight.replaces { _ = cache.begin(flight) }
     // The task that loads the batch may be that of a less urgent caller.
     cache.allFlights().hurry(flight, to: Task.currentPriority)

@@ -101,9 +101,10 @@ public struct LoadingOptions: Sendable {
 
   /// How long failures are remembered: twice as long after each failure in a row.
   ///
-  /// While a failure is remembered, callers get it at once and the loader is not asked. A removal
-  /// or an insertion of the key forgets it. At most 1,024 failures and absences are remembered in a
-  /// cache. The next one takes the place of the oldest in its part of the keys, a sixteenth.
+  /// While a failure is remembered, callers get it at once and the loader is not asked. (Tasks that
+  /// are cancelled get `CancellationError`.) A removal or an insertion of the key forgets it. At most
+  /// 1,024 failures and absences are remembered in a cache. The next one takes the place of the
+  /// oldest in its part of the keys, a sixteenth.
   public struct Backoff: Sendable {
     /// How long the first failure is remembered. Must be positive.
     public var first: Duration
