@@ -183,6 +183,18 @@ struct RefreshTests {
     cache.cache.checkInvariants()
   }
 
+  /// A cache whose loader finds no value once `isGone`: it says that it has started, and waits.
+  private func vanishing(
+    _ tracker: LifetimeTracker, _ isGone: Switch, started: Switch, gate: Switch
+  ) -> LoadingCache<Int, Tracked> {
+    LoadingCache(options: .init(secondChances: 100)) { key in
+      guard isGone.isOn else { return tracker.make(key) }
+      started.turnOn()
+      while !gate.isOn { await Task.yield() }
+      throw NoValue()
+    }
+  }
+
   @Test(
     "An evicted object does not come back if its key turns out to have no value",
     arguments: [true, false], [true, false])
@@ -191,12 +203,7 @@ struct RefreshTests {
     let gate = Switch()
     let isGone = Switch()
     let tracker = LifetimeTracker()
-    let cache = LoadingCache<Int, Tracked>(options: .init(secondChances: 100)) { key in
-      guard isGone.isOn else { return tracker.make(key) }
-      started.turnOn()
-      while !gate.isOn { await Task.yield() }
-      throw NoValue()
-    }
+    let cache = vanishing(tracker, isGone, started: started, gate: gate)
     let held = try await cache[1]
     cache.cache.trim(toCount: 0)
     #expect(cache.cache.secondChanceCount == 1)
@@ -222,12 +229,7 @@ struct RefreshTests {
   func foundAgain() async throws {
     let (started, gate, isGone) = (Switch(), Switch(), Switch())
     let tracker = LifetimeTracker()
-    let cache = LoadingCache<Int, Tracked>(options: .init(secondChances: 100)) { key in
-      guard isGone.isOn else { return tracker.make(key) }
-      started.turnOn()
-      while !gate.isOn { await Task.yield() }
-      throw NoValue()
-    }
+    let cache = vanishing(tracker, isGone, started: started, gate: gate)
     let held = try await cache[1]
     cache.cache.trim(toCount: 0)
     isGone.turnOn()
