@@ -212,9 +212,11 @@ void lrd_source_woken(lrd_sources *sources, lrd_source *source, short events, ui
     break;
   case LRD_USAGE_OF_GROUP:
     length = read(source->fd.number, text, sizeof(uint64_t));
-    // The last event of a group is its end.
+    // The last event of a group is its end: then its files are gone. A limit may come back.
     errno = 0;
-    if (lrd_group_limit(&sources->group) == LRD_UNKNOWN && !will_pass(errno)) lose(source, errno);
+    if (lrd_group_limit(&sources->group) == LRD_UNKNOWN && errno && !will_pass(errno)) {
+      lose(source, errno);
+    }
     break;
   case LRD_SOURCE_OF_SYSTEM:
     break;
