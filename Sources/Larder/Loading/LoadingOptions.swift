@@ -124,13 +124,14 @@ public struct LoadingOptions: Sendable {
 
     /// How long the `count`th failure in a row is remembered. `chance` is between 0 and 1.
     package func delay(afterFailures count: Int, chance: Double) -> Duration {
-      var delay = first
       var left = count - 1
-      while left > 0 && delay < longest {
-        delay *= 2
+      let most = min(longest, .longestLifetime)
+      var delay = min(first, most)
+      while left > 0 && delay < most {
+        delay = min(delay * 2, most)
         left -= 1
       }
-      return min(delay, longest) * (1 - jitter * chance)
+      return delay * (1 - jitter * chance)
     }
   }
 

@@ -205,6 +205,8 @@ struct LoadingCacheTests {
     let delays = [1, 2, 3, 4, 5, 60].map { backoff.delay(afterFailures: $0, chance: 0) }
     #expect(delays == [1, 2, 4, 8, 10, 10].map { .seconds($0) })
     #expect(backoff.delay(afterFailures: 3, chance: 1) == .seconds(2))
+    let endless = LoadingOptions.Backoff(first: Duration(attoseconds: .max), jitter: 0)
+    #expect(endless.delay(afterFailures: 3, chance: 0) > .seconds(3_000_000_000))
   }
 
   @Test("No more loads than the limit run at once, and those nested in a load do not wait")
