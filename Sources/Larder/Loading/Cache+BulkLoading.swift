@@ -98,7 +98,7 @@ extension Cache {
       return .failed(error)
     }
     defer { LoadGraph.didAwait(flight, by: asking) }
-    return await allFlights().sleep(flight, waiter)
+    return await allFlights().sleep(flight, waiter, asking: asking)
   }
 
   /// Begins flights that one loader serves, unless they refresh and so have begun, and starts the

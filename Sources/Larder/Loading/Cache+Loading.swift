@@ -171,7 +171,7 @@ extension Cache {
       let landing = await withEscalation {
         flights.hurry(flight, to: $0)
       } of: {
-        await flights.sleep(flight, waiter)
+        await flights.sleep(flight, waiter, asking: asking)
       }
       switch landing {
       case .loaded(let value): return value

@@ -22,7 +22,8 @@ import Synchronization
 class AnyFlight: LoadNode, @unchecked Sendable {
   // Sendable: as listed above.
   let hash: UInt64
-  /// The process that began the flight. In the child of `fork()` nobody flies it.
+  /// The process that began the flight. In the child of `fork()` nobody flies it, but maybe the
+  /// thread that has forked.
   let process = getpid()
   /// Whether the value may replace an earlier one, as that of a refresh does.
   let replaces: Bool

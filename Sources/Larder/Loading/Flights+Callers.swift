@@ -29,7 +29,8 @@ extension Flights {
           boarding = .remembered(failure.error)
           return
         }
-        // A flight of the process that this one was forked from has no one to fly it.
+        // A flight of the process that this one was forked from has no one to fly it, but maybe the
+        // thread that has forked, whose value comes too late.
         if flight.failure == nil && flight.process == new.process {
           let mine = waiter ?? Waiter<Value>(isThread: true)
           waiter = mine
@@ -39,6 +40,7 @@ extension Flights {
           return
         }
         new.failures = flight.failures
+        flight.outdate()
         stripe.remove(flight)
         gone = flight
       }
@@ -73,6 +75,7 @@ extension Flights {
       if let flight = self.flight(of: key, hash, in: stripe) {
         if flight.failure?.isFresh(at: now) ?? (flight.process == new.process) { return false }
         new.failures = flight.failures
+        flight.outdate()
         stripe.remove(flight)
         gone = flight
       }
@@ -84,9 +87,9 @@ extension Flights {
     return began ? new : nil
   }
 
-  /// Takes a caller off its flight. When the last one leaves a load that can be cancelled, it is,
-  /// unless it is to go on.
-  func leave(_ flight: OneFlight, _ waiter: Waiter<Value>) {
+  /// Takes a caller off its flight: the loader of `asking`, or somebody else. When the last one
+  /// leaves a load that can be cancelled, it is, unless it is to go on.
+  func leave(_ flight: OneFlight, _ waiter: Waiter<Value>, asking: LoadNode? = nil) {
     let (isWoken, task) = stripe(of: flight.hash).withLock { stripe -> (Bool, Task<Void, Never>?) in
       guard waiter.isWaiting else { return (false, nil) }
       waiter.end(.left)
@@ -101,7 +104,7 @@ extension Flights {
       return (true, flight.task)
     }
     if isWoken { waiter.wake() }
-    if let task { Nudge.cancel(task).give() }
+    if let task { Nudge.cancel(task).give(to: flight, for: asking) }
   }
 
   /// Tells a flight which task runs its loader.
@@ -110,9 +113,9 @@ extension Flights {
       flight.task = task
       return flight.isAbandoned
     }
-    if isAbandoned { Nudge.cancel(task).give() }
+    if isAbandoned { Nudge.cancel(task).give(to: flight, for: nil) }
     if let priority = stripe(of: flight.hash).withLock({ _ in flight.priority }) {
-      Nudge.hurry(task, to: priority).give()
+      Nudge.hurry(task, to: priority).give(to: flight, for: nil)
     }
   }
 
@@ -124,13 +127,15 @@ extension Flights {
       flight.priority = priority
       return flight.task
     }
-    if let task { Nudge.hurry(task, to: priority).give() }
+    if let task { Nudge.hurry(task, to: priority).give(to: flight, for: nil) }
   }
 
-  /// Suspends a task until its flight lands or it is cancelled. The caller passes on its
-  /// escalation.
+  /// Suspends a task, that of the loader of `asking` or another, until its flight lands or it is
+  /// cancelled. The caller passes on its escalation.
   nonisolated(nonsending)
-    func sleep(_ flight: OneFlight, _ waiter: Waiter<Value>) async -> Landing<Value>
+    func sleep(
+      _ flight: OneFlight, _ waiter: Waiter<Value>, asking: LoadNode?
+    ) async -> Landing<Value>
   {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
@@ -138,7 +143,7 @@ extension Flights {
         if let landing { continuation.resume(returning: landing) }
       }
     } onCancel: {
-      leave(flight, waiter)
+      leave(flight, waiter, asking: asking)
     }
   }
 

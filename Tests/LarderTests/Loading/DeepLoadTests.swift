@@ -108,4 +108,32 @@ struct DeepLoadTests {
       _ = await caller.result
     }
   }
+
+  @Test("A handler of a cancelled load may wait for the loader that has asked for it")
+  func handlerWaitsForAsking() async {
+    await #expect(processExitsWith: .success) {
+      let (outer, inner) = (Cache<Int, Int>(), Cache<Int, Int>())
+      let (innerBegan, outerEnded, handlerEnded) = (Switch(), Switch(), Switch())
+      let caller = Task {
+        try await outer.value(forKey: 1) { _ in
+          defer { outerEnded.turnOn() }
+          return try await inner.value(forKey: 1) { _ in
+            await withTaskCancellationHandler {
+              innerBegan.turnOn()
+              while !handlerEnded.isOn { try? await Task.sleep(for: .milliseconds(1)) }
+              return 1
+            } onCancel: {
+              waitUntil(deadline: 60, "the loader that has asked ends") { outerEnded.isOn }
+              handlerEnded.turnOn()
+            }
+          }
+        }
+      }
+      while !innerBegan.isOn { await Task.yield() }
+      RealThread { caller.cancel() }.detach()
+      while !handlerEnded.isOn { try? await Task.sleep(for: .milliseconds(1)) }
+      _ = await caller.result
+      waitUntil("all loads") { outer.flightCount == 0 && inner.flightCount == 0 }
+    }
+  }
 }

@@ -3,6 +3,12 @@ import Larder
 import LarderTestSupport
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 // Not under ThreadSanitizer: it knows no threads that are started after a fork.
 /// Loads that are under way when the process forks. In the child nobody runs them.
 @Suite("Loads and fork()")
@@ -41,6 +47,32 @@ struct ForkedLoadTests {
       }
       goOn.turnOn()
       thread.join()
+      #expect(cache.value(forKey: 1) == 1 && cache.countedFlights == 0)
+    }
+  }
+
+  @Test("What a thread loads that has forked does not come back after a removal in the child")
+  func ownLoad() async {
+    await #expect(processExitsWith: .success) {
+      let (cache, removed, ended) = (Cache<Int, Int>(), Switch(), Switch())
+      let process = getpid()
+      _ = try? cache.value(forKey: 0) { _ in 0 }
+      _ = try? cache.value(forKey: 1) { _ in
+        expectReturningChildSuccess {
+          let value = try? cache.value(forKey: 1) { _ in 2 }
+          precondition(value == 2)
+          cache.removeValue(forKey: 1)
+          removed.turnOn()
+          waitUntil("the load that has forked ends") { ended.isOn }
+          precondition(cache.value(forKey: 1) == nil && cache.countedFlights == 0)
+          cache.checkInvariants()
+        }
+        if getpid() != process { waitUntil("the value is removed") { removed.isOn } }
+        return 1
+      }
+      ended.turnOn()
+      // Its other thread ends the child.
+      while getpid() != process { usleep(1_000) }
       #expect(cache.value(forKey: 1) == 1 && cache.countedFlights == 0)
     }
   }
