@@ -41,6 +41,36 @@ struct BindingCostTests {
   }
 
   @Test(
+    "What was stored first says nothing of the costs that follow",
+    arguments: [10, 13, 16, 18, 25], [1, 4])
+  func firstCosts(first: Int, shards: Int) {
+    let room = 1_000
+    let cache = Cache<Int, Int>(
+      totalCostLimit: 10 * room, shards: shards, options: .repeatable(UInt64(first)))
+    var hits = 0
+    // Each is read once, when four fifths of what fits have been stored since: FIFO keeps all.
+    for key in 0..<40 * room {
+      cache.insert(key, forKey: key, cost: key < room / 10 ? first : 10)
+      let old = key - 4 * room / 5
+      if cache.value(forKey: old) != nil && key >= 20 * room { hits += 1 }
+    }
+    #expect(hits > 19 * room, "\(hits) of \(20 * room)")
+  }
+
+  @Test("Costs may fall for good", arguments: [1, 4])
+  func costsFall(shards: Int) {
+    let room = 1_000
+    let cache = Cache<Int, Int>(totalCostLimit: 10 * room, shards: shards, options: .repeatable(7))
+    var hits = 0
+    for key in 0..<50 * room {
+      cache.insert(key, forKey: key, cost: key < 5 * room ? 16 : 10)
+      let old = key - 4 * room / 5
+      if cache.value(forKey: old) != nil && key >= 30 * room { hits += 1 }
+    }
+    #expect(hits > 19 * room, "\(hits) of \(20 * room)")
+  }
+
+  @Test(
     "An entry that is hit stays, and be it much dearer than a shard's part of the limit",
     arguments: [EvictionPolicy.adaptive, .lru], [4, 16])
   func dearEntryStays(policy: EvictionPolicy, shards: Int) {

@@ -109,6 +109,18 @@ static void set_period(lrd_adaptive *state) {
   state->polls = polls_for(state, state->period);
 }
 
+/// Tells the advisor of the capacity of a shard that is full, once in as many insertions.
+static void measure(lrd_order *order, uint64_t capacity) {
+  lrd_adaptive *state = order->state;
+  if (!state->full_for || order->share.cost == LRD_UNBOUNDED) return;
+  if (state->measured > state->period) {
+    state->measured -= state->period;
+    return;
+  }
+  state->measured = capacity;
+  lrd_advisor_measure(order->shared, capacity);
+}
+
 void lrd_adaptive_plan_again(lrd_order *order) {
   lrd_adaptive *state = order->state;
   lrd_advisor *advisor = order->shared;
@@ -119,8 +131,12 @@ void lrd_adaptive_plan_again(lrd_order *order) {
   // A new start begins with new shadows, also in a cache so small that it is never idle.
   if (lrd_advisor_forgets(advisor)) return;
   if (!capacity) capacity = 1;
-  if (state->planned && !is_far(capacity, state->capacity)) return;
+  if (state->planned && !is_far(capacity, state->capacity)) {
+    measure(order, capacity);
+    return;
+  }
   state->planned = true;
+  state->measured = 0;
   state->capacity = capacity;
   lrd_advisor_propose(advisor, capacity, exact);
   uint64_t whole = LRD_LOAD(&advisor->wished);

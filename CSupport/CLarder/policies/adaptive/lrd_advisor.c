@@ -44,12 +44,32 @@ lrd_advisor *lrd_advisor_create(uint32_t shards) {
   return advisor;
 }
 
-void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact) {
-  uint64_t wished = LRD_LOAD(&advisor->wished);
+/// The entries of the whole cache, if each shard holds so many.
+static uint64_t times_shards(const lrd_advisor *advisor, uint64_t entries) {
   uint64_t most = UINT64_MAX / advisor->shards;
-  uint64_t all = (entries < most ? entries : most) * advisor->shards;
+  return (entries < most ? entries : most) * advisor->shards;
+}
+
+void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact) {
+  uint64_t wished = LRD_LOAD(&advisor->wished), all = times_shards(advisor, entries);
   if (!exact && all / 2 <= wished && all >= wished / 2) return;
   LRD_STORE(&advisor->wished, all);
+  LRD_STORE(&advisor->mean, 0);
+}
+
+void lrd_advisor_measure(lrd_advisor *advisor, uint64_t entries) {
+  uint64_t wished = LRD_LOAD(&advisor->wished), mean = LRD_LOAD(&advisor->mean);
+  if (!wished) return;
+  uint64_t all = times_shards(advisor, entries);
+  // The last few of each shard: what it holds changes by chance.
+  uint64_t parts = (uint64_t)advisor->shards + 3;
+  if (!mean) mean = all;
+  if (all > mean) mean += (all - mean - 1) / parts + 1;
+  if (all < mean) mean -= (mean - all - 1) / parts + 1;
+  LRD_STORE(&advisor->mean, mean);
+  // Small shadows are made anew when the cache has become smaller, and learn anew.
+  uint64_t slack = wished / (wished < LRD_SHADOW_LEAST ? 4 : 8);
+  if (mean > wished + slack || mean < wished - slack) LRD_STORE(&advisor->wished, mean);
 }
 
 static void free_shadows(lrd_shadows *shadows, uint32_t capacity) {
@@ -204,6 +224,28 @@ static uint32_t threshold_for(uint32_t capacity, uint64_t entries) {
   return part > UINT32_MAX ? UINT32_MAX : (uint32_t)part;
 }
 
+static void sample_locked(lrd_advisor *advisor, uint64_t entries) LRD_REQUIRES(advisor->lock) {
+  bool shadows = advisor->shadows;
+  LRD_STORE(&advisor->threshold, shadows ? threshold_for(advisor->capacity, entries) : 0);
+  LRD_STORE(&advisor->built, entries);
+}
+
+/// True when the shadows that there are do for a cache of `entries`, which a shard has measured.
+static bool suit_locked(lrd_advisor *advisor, uint64_t entries) LRD_REQUIRES(advisor->lock) {
+  uint32_t capacity = advisor->capacity, best = lrd_advisor_shadow(entries);
+  return advisor->shadows && LRD_LOAD(&advisor->mean) && capacity <= entries &&
+         capacity / 2 <= best && capacity >= best / 2;
+}
+
+/// Goes on with these shadows. False if they must be others.
+static bool go_on(lrd_advisor *advisor, uint64_t entries) {
+  if (!try_lock(advisor)) return false;
+  bool suit = suit_locked(advisor, entries);
+  if (suit) sample_locked(advisor, entries);
+  release(advisor);
+  return suit;
+}
+
 size_t lrd_advisor_bytes(void *shared) {
   lrd_advisor *advisor = shared;
   uint64_t built = LRD_LOAD(&advisor->built);
@@ -218,6 +260,7 @@ void lrd_advisor_adjust(void *shared) {
   // may be held for ever; see the header.
   if (lrd_lock_is_held(&advisor->lock)) return;
   uint64_t entries = LRD_LOAD(&advisor->wished);
+  if (go_on(advisor, entries)) return;
   uint32_t capacity = lrd_advisor_shadow(entries);
   void *memory =
       capacity ? lrd_alloc_zeroed(lrd_shadows_bytes(capacity), _Alignof(lrd_shadows)) : NULL;
@@ -238,8 +281,7 @@ void lrd_advisor_adjust(void *shared) {
     uint64_t built = LRD_LOAD(&advisor->built);
     if (entries / 2 >= built || entries <= built / 2)
       LRD_STORE(&advisor->current, lrd_expert_first(entries ? entries : built));
-    LRD_STORE(&advisor->threshold, shadows ? threshold_for(capacity, entries) : 0);
-    LRD_STORE(&advisor->built, entries);
+    sample_locked(advisor, entries);
     release(advisor);
   }
   free_shadows(former, former_capacity);

@@ -53,6 +53,12 @@
  * A NEW START. removeAll(), and a change of the limits that halves or doubles the capacity or more,
  * begin anew with the first expert: what was learned was learned of another cache.
  *
+ * COSTS. Where the limit is one of cost, the capacity in entries is an estimate. The first one is
+ * made by what a nearly empty shard holds. A shard that is full estimates again, and then once in
+ * each capacity of insertions: shadows of six tenths of the capacity would blame FIFO and LRU for
+ * missing what they would have found. While their size does, they stay as they are, and another
+ * part of the keys is sampled. So nothing that was learned is lost.
+ *
  * WHEN IT HEARS. The sooner the advisor hears, the better it chooses. But a key that all seven
  * shadows store touches much memory. Where that is outside the processor's cache, an insertion that
  * tells of several keys would take long. Each shard therefore keeps a few probes waiting, and in a
@@ -77,7 +83,8 @@
  *   loading      relaxed: set under `lock`, cleared by a new start
  *   demand       relaxed, like `loading`; written only when it changes, as insertions read its line
  *   keeps        the same
- *   threshold    relaxed, like `wished` and `built`: estimates of sizes, adjusted at leisure
+ *   threshold    relaxed, like `wished`, `built` and `mean`: estimates of sizes, adjusted at leisure.
+ *                Two shards that change `mean` at a time may lose the change of one
  *   all others   guard: `lock` */
 #pragma once
 
@@ -107,7 +114,8 @@ typedef struct lrd_advisor {
   uint32_t events;   // misses since the last decision
   lrd_tally heard;   // of the cache itself, lately
   double misses[LRD_EXPERTS];
-  lrd_lead lead; // of the current expert
+  lrd_lead lead;          // of the current expert
+  _Atomic(uint64_t) mean; // entries of the whole cache, by shards that were full; 0: none was yet
 } lrd_advisor;
 
 /// A new advisor without shadows; NULL without memory. 0 shards: one, which one thread has for
@@ -132,6 +140,11 @@ static inline uint32_t lrd_advisor_shadow(uint64_t entries) {
 /// Where `entries` is an estimate and not `exact`, shadows for half to twice as many stay.
 void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact);
 
+/// Notes that a full shard would hold so many entries, where costs are limited. The shadows follow
+/// the mean of the shards, if that is far from what they are for: an eighth, or a quarter of a small
+/// cache.
+void lrd_advisor_measure(lrd_advisor *advisor, uint64_t entries);
+
 /// Estimates how many sampled entries each shard holds.
 static inline uint32_t lrd_advisor_share(lrd_advisor *advisor) {
   uint64_t entries = LRD_LOAD(&advisor->wished);
@@ -147,8 +160,10 @@ static inline bool lrd_advisor_waits(lrd_advisor *advisor) {
 }
 
 /// Makes the shadows that were asked for, in place of the former ones. If memory is missing there
-/// are none. The current expert stays, unless the cache is twice as large as it was for the former
-/// shadows or larger, or half as large or smaller. Then the first expert is followed in any case.
+/// are none. After lrd_advisor_measure() the former ones go on, with another sample, if their size
+/// does. Otherwise the current expert stays, unless the cache is twice as large as it was for the
+/// former shadows or larger, or half as large or smaller: then the first expert is followed in any
+/// case.
 void lrd_advisor_adjust(void *advisor);
 
 static inline uint32_t lrd_advisor_current(lrd_advisor *advisor) {
@@ -159,6 +174,7 @@ static inline uint32_t lrd_advisor_current(lrd_advisor *advisor) {
 static inline void lrd_advisor_forget(lrd_advisor *advisor) {
   LRD_STORE(&advisor->current, lrd_expert_first(LRD_LOAD(&advisor->built)));
   LRD_STORE(&advisor->wished, 0);
+  LRD_STORE(&advisor->mean, 0);
   LRD_STORE(&advisor->loading, false);
   LRD_STORE(&advisor->demand, LRD_DEMAND_NONE);
   LRD_STORE(&advisor->keeps, false);
