@@ -49,12 +49,13 @@ extension Cache {
         storeByRule(consume value, key, cost, replaced: replaced, with: &steps)
       }
     extras.secondChance?.didWrite(hash)
-    if outcome.isStored {
-      didStore(key, hash, with: extras)
-    } else {
+    guard outcome.isStored else {
       extras.groups?.didNotStore(key)
+      if copy != nil { drop(&copy) }
+      return steps.gaveUp ? nil : outcome
     }
-    if outcome.isStored, let onInsertion = extras.onInsertion {
+    let surplus = didStore(key, hash, with: extras)
+    if let onInsertion = extras.onInsertion {
       if let lent = steps.lent {
         onInsertion(key, lent.entry.value(of: Layout.self).pointee, cost)
       } else {
@@ -63,7 +64,8 @@ extension Cache {
       endLending(&steps)
     }
     if copy != nil { drop(&copy) }
-    return steps.gaveUp ? nil : outcome
+    evictSurplus(surplus, with: extras)
+    return outcome
   }
 
   /// What comes before a value is stored: what has expired leaves first, and where there is no room
@@ -80,15 +82,20 @@ extension Cache {
     if let shouldEvict = extras.shouldEvict { makeRoom(cost, asking: shouldEvict) }
   }
 
-  /// What a stored value entails before the observer is told.
-  func didStore(_ key: Key, _ hash: UInt64, with extras: Extras<Key, Value>) {
+  /// What a stored value entails before the observer is told. Returns the key of an entry that is
+  /// too many for the quota of its group.
+  func didStore(_ key: Key, _ hash: UInt64, with extras: Extras<Key, Value>) -> Key? {
     extras.evictions?.forget(hash)
-    if let groups = extras.groups {
-      var surplus = groups.stored(key)
-      while let key = surplus {
-        evict(key)
-        surplus = groups.overflow(in: key)
-      }
+    return extras.groups?.stored(key)
+  }
+
+  /// What leaves for a stored value, by a quota or a purge. The observer has been told of the value:
+  /// it may leave, too.
+  func evictSurplus(_ first: Key?, with extras: Extras<Key, Value>) {
+    var surplus = first
+    while let key = surplus {
+      evict(key)
+      surplus = extras.groups?.overflow(in: key)
     }
     extras.watermarks?.didInsert(into: self)
   }
@@ -152,7 +159,8 @@ extension Cache {
   /// Whether one more entry of cost `cost` fits. An entry that will be refused needs no room.
   func hasRoom(cost: Int) -> Bool {
     let (countLimit, costLimit) = (effectiveCountLimit, effectiveTotalCostLimit)
+    if costLimit != 0 && cost > costLimit { return true }
     return (countLimit == 0 || count < countLimit)
-      && (costLimit == 0 || cost > costLimit || totalCost <= costLimit - cost)
+      && (costLimit == 0 || totalCost <= costLimit - cost)
   }
 }

@@ -77,8 +77,9 @@ extension Cache {
     if result == LRD_AGAIN || result == LRD_EXPIRED { drop(&found.value) }
     finish(&insertion.garbage, lane, since: steps.moment)
     if isStored {
-      didStore(key, hash, with: extras)
+      let surplus = didStore(key, hash, with: extras)
       extras.onInsertion?(key, found.value!, found.cost)
+      evictSurplus(surplus, with: extras)
     }
     return result == LRD_AGAIN ? newer : found.value
   }

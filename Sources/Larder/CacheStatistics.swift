@@ -26,7 +26,7 @@ public struct CacheStatistics: Sendable, Hashable {
   public let countLimitEvictions: Int
   /// Entries evicted to keep ``Cache/totalCostLimit``.
   public let costLimitEvictions: Int
-  /// Entries evicted by trimming or by lowering a limit.
+  /// Entries evicted by trimming, by lowering a limit, or by a purge to a preferred count or cost.
   public let trimEvictions: Int
   /// Entries that have left because their time was over. They do not count as evicted or removed.
   public let expirations: Int

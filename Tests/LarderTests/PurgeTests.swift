@@ -46,6 +46,23 @@ struct PurgeTests {
     #expect(cache.count < 100)
   }
 
+  @Test("Whoever counts insertions and removals knows what is stored")
+  func observersHearInOrder() {
+    let there = Protected<Set<Int>>([])
+    let cache = Cache<Int, Int>(
+      countLimit: 4, policy: .lfu, shards: 1,
+      options: .init(
+        onRemoval: { key, _, _, _ in
+          let wasThere = there.withLock { $0.remove(key) != nil }
+          #expect(wasThere, "told before it was stored")
+        }, onInsertion: { key, _, _ in there.withLock { _ = $0.insert(key) } }, preferredCount: 2))
+    for key in 0..<100 {
+      cache[key] = key
+      for old in 0..<key { _ = cache[old] }
+      #expect(there.withLock { $0 } == Set(cache.keys))
+    }
+  }
+
   @Test("Costs whose sum is beyond Int.max can be trimmed")
   func costsBeyondIntMax() {
     let cache = Cache<Int, Int>()

@@ -16,6 +16,17 @@ struct VetoTests {
     cache.checkInvariants()
   }
 
+  @Test("A value that costs too much evicts nothing, and begins no purge")
+  func tooCostly() {
+    let cache = Cache<Int, Int>(
+      countLimit: 3, totalCostLimit: 100, policy: .lru, shards: 1,
+      options: .init(preferredCount: 1, shouldEvict: { _, _ in true }))
+    for key in 0..<3 { cache.insert(key, forKey: key, cost: 1) }
+    #expect(cache.insert(3, forKey: 3, cost: 101) == .tooCostly)
+    cache.insert(4, forKey: 0, cost: 1)
+    #expect(cache.count == 3 && cache.statistics.evictions == 0)
+  }
+
   @Test(
     "If all are refused, the limit wins after eight questions", arguments: EvictionPolicy.allCases)
   func allRefuse(policy: EvictionPolicy) {
