@@ -18,12 +18,14 @@ extension Cache {
   ) -> [Key: Result<Value, any Error>] {
     var results: [Key: Result<Value, any Error>] = [:]
     var missing = Array(Set(keys))
+    var isFirst = true
     while !missing.isEmpty {
       var own: [Flight<Key, Value>] = []
       var waits: [(flight: Flight<Key, Value>, waiter: Waiter<Value>)] = []
       for key in missing {
         let hash = hasher.hash(key)
-        if let value = value(forKey: key, hash: hash) {
+        // Each key counts as one lookup.
+        if let value = isFirst ? value(forKey: key, hash: hash) : peek(forKey: key) {
           results[key] = .success(value)
           continue
         }
@@ -33,6 +35,7 @@ extension Cache {
         case .began(let flight, _): own.append(flight)
         }
       }
+      isFirst = false
       fly(own, load) { results[$0] = $1 }
       missing = []
       for (flight, waiter) in waits {

@@ -39,12 +39,14 @@ extension Cache {
   {
     var results: [Key: Result<Value, any Error>] = [:]
     var missing = Array(Set(keys))
+    var isFirst = true
     while !missing.isEmpty {
       var waits: [(flight: Flight<Key, Value>, waiter: Waiter<Value>)] = []
       var own: [Flight<Key, Value>] = []
       for key in missing {
         let hash = hasher.hash(key)
-        if let value = find(key, hash) {
+        // Each key counts as one lookup.
+        if let value = isFirst ? find(key, hash) : peek(forKey: key) {
           results[key] = .success(value)
           continue
         }
@@ -62,6 +64,7 @@ extension Cache {
           waits.append((flight, waiter!))
         }
       }
+      isFirst = false
       if !own.isEmpty { start(own) }
       if waits.isEmpty { return results }
       // It waits for one after the other, but hurries all.
@@ -182,6 +185,9 @@ extension LoadingCache {
   /// Returns the values of several keys, and loads those that are missing: in one call if the cache
   /// was created with `loadAll`, otherwise key by key, all at once.
   ///
+  /// With ``LoadingOptions/gathering`` no call loads more keys than its `most`. Values that are to be
+  /// refreshed are so one by one, or gathered.
+  ///
   /// Each key has its own result. See ``Cache/values(forKeys:load:)-(_,([Key])->[Key:Value])``.
   ///
   /// - Complexity: O(`keys.count`) on average, plus the loads.
@@ -192,8 +198,12 @@ extension LoadingCache {
       found(key, hash)
     } _: { flights in
       if let loadAll {
-        cache.startTogether(
-          flights, loadAll, with: settings, isNested: LoadNode.running != nil)
+        let most = gatherer?.gathering.most ?? flights.count
+        for first in stride(from: 0, to: flights.count, by: most) {
+          cache.startTogether(
+            Array(flights[first..<min(first + most, flights.count)]), loadAll, with: settings,
+            isNested: LoadNode.running != nil)
+        }
       } else {
         for flight in flights { cache.start(flight, load, with: settings) }
       }

@@ -86,7 +86,8 @@ extension Cache {
       case .began(let flight, _): return try fly(flight, in: flights, load)
       case .joined(let flight, let waiter):
         if let value = try landing(of: flight, waiter) { return value }
-        if let value = value(forKey: key, hash: hash) { return value }
+        // No second lookup for the statistics.
+        if let value = peek(forKey: key) { return value }
       }
     }
   }
@@ -178,8 +179,9 @@ extension Cache {
       case .failed(let error): throw error
       case .left: throw CancellationError()
       case .again:
-        // It may be there: see `land(_:found:)`. A new flight would take a window to find that.
-        if let value = value(forKey: key, hash: hash) { return value }
+        // It may be there: see `land(_:found:)`. A new flight would take a window to find that. No
+        // second lookup for the statistics.
+        if let value = peek(forKey: key) { return value }
       }
     }
   }

@@ -208,7 +208,41 @@ struct CancellationTests {
       }
     }
     waitUntil("all loads") { cache.flightCount == 0 }
+    // Also of those that have asked again.
+    let numbers = cache.statistics
+    #expect(numbers.hits + numbers.misses == Stress.scaled(3_000))
     cache.checkInvariants()
+  }
+
+  @Test("Who has to ask again counts as one lookup")
+  func askedAgain() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>()
+      let gate = Switch()
+      // On the thread of a task.
+      let load = { @Sendable in
+        try cache.value(forKey: 1) { _ in
+          waitUntil("others wait") { gate.isOn }
+          throw CancellationError()
+        }
+      }
+      let first = Task.detached {
+        while !Task.isCancelled { await Task.yield() }
+        return try load()
+      }
+      first.cancel()
+      waitUntil("the first load is under way") { cache.countedFlights == 1 }
+      let opener = RealThread {
+        waitUntil("the others wait") { cache.loadStatistics.shared == 20 }
+        gate.turnOn()
+      }
+      onThreads(20) { _ in _ = try? cache.value(forKey: 1) { $0 } }
+      opener.join()
+      _ = await first.result
+      let numbers = cache.statistics
+      precondition(numbers.hits == 0 && numbers.misses == 21)
+      precondition(cache.value(forKey: 1) == 1)
+    }
   }
 }
 
