@@ -90,6 +90,14 @@ private final class FoundationEquivalence: KeyEquivalence, @unchecked Sendable {
         borrowing(right, as: NSNumber.self) { left.isEqual(to: $0) }
       }
     }
+    #if !canImport(ObjectiveC)
+      // There isEqual(_:) reads beyond the end of the shorter text.
+      if let left = left as? NSAttributedString, let right = right as? NSAttributedString,
+        left.length != right.length
+      {
+        return false
+      }
+    #endif
     return borrowing(left, as: NSObject.self) { $0.isEqual(right) }
   }
 

@@ -87,6 +87,20 @@ struct KeyFloodTests {
     for (left, right) in equal { #expect(Self.differentHashes([left, right]) == 1, "\(left)") }
   }
 
+  @Test("Attributed texts of different lengths differ, even if they read the same")
+  func attributedTexts() {
+    for _ in 0..<100 {
+      let cache = ObjectCache<NSAttributedString, NSNumber>()
+      let short = NSAttributedString(string: "\u{e9}")
+      let long = NSAttributedString(string: "e\u{301}")
+      cache.setObject(1, forKey: long)
+      #expect(cache.object(forKey: short) == nil)
+      cache.setObject(2, forKey: short)
+      #expect(cache.object(forKey: NSAttributedString(string: "e\u{301}")) == 1)
+      #expect(cache.object(forKey: NSAttributedString(string: "\u{e9}")) == 2)
+    }
+  }
+
   @Test("What was parsed from JSON is found again")
   func parsedKeys() throws {
     let cache = ObjectCache<NSArray, NSString>()
