@@ -44,3 +44,32 @@ public struct CacheStatistics: Sendable, Hashable {
     hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
   }
 }
+
+/// The sum over several caches, and the difference between two moments of one.
+extension CacheStatistics: AdditiveArithmetic {
+  public static var zero: CacheStatistics { CacheStatistics(nil, nil, +) }
+
+  public static func + (left: CacheStatistics, right: CacheStatistics) -> CacheStatistics {
+    CacheStatistics(left, right, +)
+  }
+
+  /// What has been done since `right`, statistics of the same cache, were taken.
+  public static func - (left: CacheStatistics, right: CacheStatistics) -> CacheStatistics {
+    CacheStatistics(left, right, -)
+  }
+
+  private init(
+    _ left: CacheStatistics?, _ right: CacheStatistics?, _ combine: (Int, Int) -> Int
+  ) {
+    func field(_ path: KeyPath<CacheStatistics, Int>) -> Int {
+      combine(left?[keyPath: path] ?? 0, right?[keyPath: path] ?? 0)
+    }
+    self.init(
+      hits: field(\.hits), misses: field(\.misses), insertions: field(\.insertions),
+      replacements: field(\.replacements), removals: field(\.removals),
+      refusals: field(\.refusals), countLimitEvictions: field(\.countLimitEvictions),
+      costLimitEvictions: field(\.costLimitEvictions), trimEvictions: field(\.trimEvictions),
+      expirations: field(\.expirations), evictionsByPressure: field(\.evictionsByPressure),
+      unorderedHits: field(\.unorderedHits))
+  }
+}

@@ -5,6 +5,26 @@ import Testing
 
 @Suite("Statistics", .timeLimit(.minutes(20)))
 struct StatisticsTests {
+  @Test("Statistics of a period are a difference, and those of several caches a sum")
+  func arithmetic() async throws {
+    let caches = [Cache<Int, Int>(countLimit: 2), Cache<Int, Int>(countLimit: 2)]
+    for cache in caches { for key in 0..<5 { cache[key] = key } }
+    let before = caches.map(\.statistics)
+    let loadsBefore = caches.map(\.loadStatistics)
+    for cache in caches {
+      _ = try await cache.value(forKey: 7) { $0 }
+      _ = cache[7]
+      cache.removeValue(forKey: 7)
+    }
+    let after = caches.map(\.statistics)
+    let period = after.reduce(.zero, +) - before.reduce(.zero, +)
+    #expect(period.hits == 2 && period.misses == 2 && period.insertions == 2)
+    #expect(period.removals == 2 && period.evictions == 2 && period.hitRatio == 0.5)
+    #expect(period + before.reduce(.zero, +) == after.reduce(.zero, +))
+    let loads = caches.map(\.loadStatistics).reduce(.zero, +) - loadsBefore.reduce(.zero, +)
+    #expect(loads.loads == 2 && loads.failures == 0 && loads - loads == .zero)
+  }
+
   @Test("Each call counts once, under its name", arguments: [1, 4])
   func eachCallCountsOnce(shards: Int) {
     let cache = Cache<Int, Int>(totalCostLimit: 100, shards: shards)

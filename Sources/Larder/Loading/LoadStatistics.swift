@@ -32,18 +32,40 @@ public struct LoadStatistics: Sendable, Hashable {
 
   init() {}
 
-  mutating func add(_ other: LoadStatistics) {
-    loads += other.loads
-    failures += other.failures
-    absences += other.absences
-    time += other.time
-    shared += other.shared
-    remembered += other.remembered
-    stale += other.stale
-    refreshes += other.refreshes
-    left += other.left
-    cancellations += other.cancellations
-    outdated += other.outdated
+  mutating func add(_ other: LoadStatistics) { combine(other, +, +) }
+
+  fileprivate mutating func combine(
+    _ other: LoadStatistics, _ count: (Int, Int) -> Int, _ sum: (Duration, Duration) -> Duration
+  ) {
+    loads = count(loads, other.loads)
+    failures = count(failures, other.failures)
+    absences = count(absences, other.absences)
+    time = sum(time, other.time)
+    shared = count(shared, other.shared)
+    remembered = count(remembered, other.remembered)
+    stale = count(stale, other.stale)
+    refreshes = count(refreshes, other.refreshes)
+    left = count(left, other.left)
+    cancellations = count(cancellations, other.cancellations)
+    outdated = count(outdated, other.outdated)
+  }
+}
+
+/// The sum over several caches, and the difference between two moments of one.
+extension LoadStatistics: AdditiveArithmetic {
+  public static var zero: LoadStatistics { LoadStatistics() }
+
+  public static func + (left: LoadStatistics, right: LoadStatistics) -> LoadStatistics {
+    var sum = left
+    sum.add(right)
+    return sum
+  }
+
+  /// What has been done since `right`, statistics of the same cache, were taken.
+  public static func - (left: LoadStatistics, right: LoadStatistics) -> LoadStatistics {
+    var difference = left
+    difference.combine(right, -, -)
+    return difference
   }
 }
 
