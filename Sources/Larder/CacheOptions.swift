@@ -6,7 +6,8 @@ extension Cache {
   /// their costs.
   ///
   ///     let images = Cache<String, Image>(
-  ///       totalCostLimit: 100 << 20, options: .init(preferredTotalCost: 60 << 20))
+  ///       totalCostLimit: 100 << 20, cost: { _, image in image.byteCount },
+  ///       options: .init(preferredTotalCost: 60 << 20))
   public struct Options: Sendable {
     /// The number of parts that have a lock and an order of their own. It is rounded up to a power
     /// of two, at most 64, and must be positive. More shards let more threads write at once, but

@@ -3,7 +3,8 @@ import CMemory
 
 /// How much memory there is, for limits that suit the machine a program runs on.
 ///
-///     let cache = Cache<URL, Image>(totalCostLimit: PhysicalMemory.share(0.2))  // costs in bytes
+///     let cache = Cache<URL, Image>(
+///       totalCostLimit: PhysicalMemory.share(0.2), cost: { _, image in image.byteCount })
 public enum PhysicalMemory {
   /// The bytes of memory this process may use at most.
   ///

@@ -3,7 +3,8 @@
 /// Where a cache releases the values that leave it.
 ///
 ///     let images = Cache<URL, Image>(
-///       totalCostLimit: 1 << 28, options: .init(release: .background()))
+///       totalCostLimit: 1 << 28, cost: { _, image in image.byteCount },
+///       options: .init(release: .background()))
 ///     let views = Cache<Int, View>(
 ///       countLimit: 50, options: .init(release: .mainActor))
 ///     let others = Cache<Int, Model>(

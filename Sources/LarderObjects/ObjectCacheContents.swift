@@ -26,16 +26,17 @@ public struct ObjectCacheContents<KeyType: AnyObject, ObjectType: AnyObject> {
   /// - Complexity: O(1), without a lock.
   public var totalCost: Int { store.cache.totalCost }
 
-  /// All keys, most recently used first.
+  /// All keys, most recently used first, if nobody uses the cache meanwhile.
   ///
-  /// - Complexity: O(*n*). Writers wait while the keys are copied.
+  /// - Complexity: O(*n*). More than some hundred are listed in several steps, between which others
+  ///   may write. See `Cache.snapshot()`.
   public var allKeys: [KeyType] {
     store.cache.snapshot().map { unsafeDowncast($0.key.object, to: KeyType.self) }
   }
 
-  /// All objects, in the order of their keys, including those whose content was discarded.
+  /// All objects, in the order of ``allKeys``, including those whose content was discarded.
   ///
-  /// - Complexity: O(*n*). Writers wait while the objects are copied.
+  /// - Complexity: Like ``allKeys``.
   public var allObjects: [ObjectType] {
     store.cache.snapshot().map { unsafeDowncast($0.value.object, to: ObjectType.self) }
   }

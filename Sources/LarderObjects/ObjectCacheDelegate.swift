@@ -22,8 +22,9 @@ public protocol ObjectCacheDelegate: NSObjectProtocol {
   /// returns.
   ///
   /// - Parameters:
-  ///   - cache: The cache, as if its type said nothing about keys and values. Store only objects
-  ///     that its true type allows, because nothing checks that.
+  ///   - cache: The cache, as if its type said nothing about keys and values. Compare it by `===`:
+  ///     casts to its true type fail. Store only objects that its true type allows, because nothing
+  ///     checks that.
   ///   - obj: The object. If it is discardable, its content is still there.
   func cache(_ cache: ObjectCache<AnyObject, AnyObject>, willEvictObject obj: Any)
 }

@@ -31,7 +31,7 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   ///
   /// - Parameters:
   ///   - countLimit: As for ``Cache``, like all others that are not described here.
-  ///   - totalCostLimit: See ``Cache``.
+  ///   - totalCostLimit: See ``Cache``. Without `cost` each loaded value counts 1.
   ///   - policy: See ``Cache``.
   ///   - name: See ``Cache``.
   ///   - cost: See ``Cache``. Loaded values have no other cost than this or the default.
@@ -73,7 +73,7 @@ public final class LoadingCache<Key: Hashable & Sendable, Value: Sendable>: Send
   ///
   /// - Parameters:
   ///   - countLimit: As for the other initializer, like all that are not described here.
-  ///   - totalCostLimit: See ``Cache``.
+  ///   - totalCostLimit: See ``Cache``. Without `cost` each loaded value counts 1.
   ///   - policy: See ``Cache``.
   ///   - name: See ``Cache``.
   ///   - shards: Takes the place of ``Cache/Options/shards``, unless it is `nil`.
