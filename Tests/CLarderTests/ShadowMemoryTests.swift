@@ -52,6 +52,32 @@ struct ShadowMemoryTests {
     unlimited.checkInvariants()
   }
 
+  @Test("Where costs are limited, a better estimate changes the sample, and shadows if it must")
+  func betterEstimates() {
+    let advisor = lrd_advisor_create(2)!
+    let shared = UnsafeMutableRawPointer(advisor)
+    defer { lrd_advisor_destroy(shared) }
+    func measure(_ entries: UInt64, times: Int) {
+      for _ in 0..<times { lrd_advisor_measure(advisor, entries) }
+      lrd_advisor_adjust(shared)
+    }
+    func sampled() -> Double { Double(lrd_advisor_threshold(advisor)) / 0x1p32 }
+    let none = lrd_advisor_bytes(shared)
+    measure(500, times: 1)
+    #expect(lrd_advisor_bytes(shared) == none, "nobody has asked for shadows")
+    lrd_advisor_propose(advisor, 1_000, false)
+    lrd_advisor_adjust(shared)
+    let bytes = lrd_advisor_bytes(shared)
+    #expect(bytes > none && abs(sampled() - 256.0 / 2_000) < 0.001)
+    measure(1_100, times: 100)
+    #expect(abs(sampled() - 256.0 / 2_000) < 0.001, "close enough")
+    measure(1_500, times: 100)
+    #expect((256.0 / 3_400...256.0 / 2_600).contains(sampled()))
+    #expect(lrd_advisor_bytes(shared) == bytes)
+    measure(100, times: 100)
+    #expect(lrd_advisor_bytes(shared) < bytes && sampled() > 0.7)
+  }
+
   @Test("Evicted keys are remembered in small shards, but not in a tiny cache")
   func ghostsOfSmallShards() {
     func ghosts(_ limit: Int, shards: Int) -> UInt64 {

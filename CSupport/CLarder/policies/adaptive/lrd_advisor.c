@@ -237,9 +237,9 @@ static bool suit_locked(lrd_advisor *advisor, uint64_t entries) LRD_REQUIRES(adv
          capacity / 2 <= best && capacity >= best / 2;
 }
 
-/// Goes on with these shadows. False if they must be others.
+/// Goes on with these shadows, or later if the lock is busy. False if they must be others.
 static bool go_on(lrd_advisor *advisor, uint64_t entries) {
-  if (!try_lock(advisor)) return false;
+  if (!try_lock(advisor)) return true;
   bool suit = suit_locked(advisor, entries);
   if (suit) sample_locked(advisor, entries);
   release(advisor);
@@ -248,9 +248,7 @@ static bool go_on(lrd_advisor *advisor, uint64_t entries) {
 
 size_t lrd_advisor_bytes(void *shared) {
   lrd_advisor *advisor = shared;
-  uint64_t built = LRD_LOAD(&advisor->built);
-  bool shadows = lrd_advisor_threshold(advisor);
-  return sizeof *advisor + (shadows ? lrd_shadows_bytes(lrd_advisor_shadow(built)) : 0);
+  return sizeof *advisor + LRD_LOAD(&advisor->bytes);
 }
 
 void lrd_advisor_adjust(void *shared) {
@@ -272,6 +270,7 @@ void lrd_advisor_adjust(void *shared) {
     former_capacity = advisor->capacity;
     advisor->shadows = shadows;
     advisor->capacity = capacity;
+    LRD_STORE(&advisor->bytes, shadows ? lrd_shadows_bytes(capacity) : 0);
     advisor->events = 0;
     advisor->lead = (lrd_lead){0};
     for (int i = 0; i < LRD_EXPERTS; i++) advisor->misses[i] = 0;

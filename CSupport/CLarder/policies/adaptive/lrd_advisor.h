@@ -56,8 +56,8 @@
  * COSTS. Where the limit is one of cost, the capacity in entries is an estimate. The first one is
  * made by what a nearly empty shard holds. A shard that is full estimates again, and then once in
  * each capacity of insertions: shadows of six tenths of the capacity would blame FIFO and LRU for
- * missing what they would have found. While their size does, they stay as they are, and another
- * part of the keys is sampled. So nothing that was learned is lost.
+ * missing what they would have found. While their size does, they stay as they are, and so does
+ * what they have learned; another part of the keys is sampled from then on.
  *
  * WHEN IT HEARS. The sooner the advisor hears, the better it chooses. But a key that all seven
  * shadows store touches much memory. Where that is outside the processor's cache, an insertion that
@@ -83,7 +83,7 @@
  *   loading      relaxed: set under `lock`, cleared by a new start
  *   demand       relaxed, like `loading`; written only when it changes, as insertions read its line
  *   keeps        the same
- *   threshold    relaxed, like `wished`, `built` and `mean`: estimates of sizes, adjusted at leisure.
+ *   threshold    relaxed, like `wished`, `built`, `mean` and `bytes`: sizes, adjusted at leisure.
  *                Two shards that change `mean` at a time may lose the change of one
  *   all others   guard: `lock` */
 #pragma once
@@ -116,6 +116,7 @@ typedef struct lrd_advisor {
   double misses[LRD_EXPERTS];
   lrd_lead lead;          // of the current expert
   _Atomic(uint64_t) mean; // entries of the whole cache, by shards that were full; 0: none was yet
+  _Atomic(size_t) bytes;  // of the shadows
 } lrd_advisor;
 
 /// A new advisor without shadows; NULL without memory. 0 shards: one, which one thread has for
@@ -141,8 +142,8 @@ static inline uint32_t lrd_advisor_shadow(uint64_t entries) {
 void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact);
 
 /// Notes that a full shard would hold so many entries, where costs are limited. The shadows follow
-/// the mean of the shards, if that is far from what they are for: an eighth, or a quarter of a small
-/// cache.
+/// the mean of the shards, if that is far from what they are for: by an eighth, or by a quarter
+/// below LRD_SHADOW_LEAST.
 void lrd_advisor_measure(lrd_advisor *advisor, uint64_t entries);
 
 /// Estimates how many sampled entries each shard holds.

@@ -27,8 +27,8 @@
  * some second chances earlier; both make a small difference. A test compares the two.
  *
  * COSTS. Where the cost limit binds, the small queue and its halves are measured in cost. Ghosts
- * and shadows count keys. Their capacities in entries are estimated from what the shard holds: those
- * of ghosts again when they turn out wrong by a factor of two, those of shadows once in a while
+ * and shadows count keys. Their capacities in entries are estimated from what the shard holds: that
+ * of ghosts again when it turns out wrong by a factor of two, that of shadows once in a while
  * (lrd_advisor.h).
  *
  * NO LIMIT. The entries form one clock, whatever the advisor says, and where there never was a limit
