@@ -54,7 +54,7 @@ extension Cache {
       if copy != nil { drop(&copy) }
       return steps.gaveUp ? nil : outcome
     }
-    let surplus = didStore(key, hash, with: extras)
+    didStore(key, hash, with: extras)
     if let onInsertion = extras.onInsertion {
       if let lent = steps.lent {
         onInsertion(key, lent.entry.value(of: Layout.self).pointee, cost)
@@ -64,7 +64,7 @@ extension Cache {
       endLending(&steps)
     }
     if copy != nil { drop(&copy) }
-    evictSurplus(surplus, with: extras)
+    evictSurplus(of: key, with: extras)
     return outcome
   }
 
@@ -82,21 +82,16 @@ extension Cache {
     if let shouldEvict = extras.shouldEvict { makeRoom(cost, asking: shouldEvict) }
   }
 
-  /// What a stored value entails before the observer is told. Returns the key of an entry that is
-  /// too many for the quota of its group.
-  func didStore(_ key: Key, _ hash: UInt64, with extras: Extras<Key, Value>) -> Key? {
+  /// What a stored value entails before the observer is told.
+  func didStore(_ key: Key, _ hash: UInt64, with extras: Extras<Key, Value>) {
     extras.evictions?.forget(hash)
-    return extras.groups?.stored(key)
+    extras.groups?.stored(key)
   }
 
-  /// What leaves for a stored value, by a quota or a purge. The observer has been told of the value:
-  /// it may leave, too.
-  func evictSurplus(_ first: Key?, with extras: Extras<Key, Value>) {
-    var surplus = first
-    while let key = surplus {
-      evict(key)
-      surplus = extras.groups?.overflow(in: key)
-    }
+  /// What leaves for a stored value, by a quota or a purge. Chosen once the observer has been told:
+  /// the value may leave, too, and the observer may have stored others.
+  func evictSurplus(of key: Key, with extras: Extras<Key, Value>) {
+    while let surplus = extras.groups?.overflow(in: key) { evict(surplus) }
     extras.watermarks?.didInsert(into: self)
   }
 

@@ -77,9 +77,9 @@ extension Cache {
     if result == LRD_AGAIN || result == LRD_EXPIRED { drop(&found.value) }
     finish(&insertion.garbage, lane, since: steps.moment)
     if isStored {
-      let surplus = didStore(key, hash, with: extras)
+      didStore(key, hash, with: extras)
       extras.onInsertion?(key, found.value!, found.cost)
-      evictSurplus(surplus, with: extras)
+      evictSurplus(of: key, with: extras)
     }
     return result == LRD_AGAIN ? newer : found.value
   }

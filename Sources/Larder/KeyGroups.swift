@@ -56,9 +56,9 @@ class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
   /// Notes that a value will be stored. Until it is, or is not, `keys(in:)` includes the key.
   func willStore(_ key: Key) {}
   func didNotStore(_ key: Key) {}
-  /// Notes that a value was stored. Returns the key to evict if the group has too many entries.
-  func stored(_ key: Key) -> Key? { nil }
-  /// The next key to evict from the group of `key`.
+  /// Notes that a value was stored.
+  func stored(_ key: Key) {}
+  /// The next key to evict from the group of `key`, if that has too many entries.
   func overflow(in key: Key) -> Key? { nil }
   /// Whether the group of `key` has as many entries as its quota allows.
   func isFull(_ key: Key) -> Bool { false }
@@ -113,11 +113,9 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
     if Self.canFind(key, group) { change(group) { $0.giveUp(key) } }
   }
 
-  override func stored(_ key: Key) -> Key? {
+  override func stored(_ key: Key) {
     let group = group(key)
-    guard Self.canFind(key, group) else { return nil }
-    change(group) { $0.add(key) }
-    return overflow(in: group)
+    if Self.canFind(key, group) { change(group) { $0.add(key) } }
   }
 
   override func overflow(in key: Key) -> Key? { overflow(in: group(key)) }

@@ -11,6 +11,20 @@ struct GroupTests {
     .init(groups: .by({ $0 / 1_000 }, quota: quota))
   }
 
+  @Test("An observer may store the entry that a quota would have evicted next")
+  func storedAmidAnInsertion() {
+    let shelf = Protected<Cache<String, Int>?>(nil)
+    let cache = Cache<String, Int>(
+      shards: 1,
+      options: .init(
+        onInsertion: { key, _, _ in if key == "c" { shelf.withLock { $0 }?["a"] = 10 } },
+        groups: .by({ _ in 0 }, quota: { _ in 2 })))
+    shelf.withLock { $0 = cache }
+    for key in ["a", "b", "c"] { cache[key] = 1 }
+    #expect(Set(cache.keys) == ["a", "c"] && cache["a"] == 10)
+    shelf.withLock { $0 = nil }
+  }
+
   @Test("Removing a group removes its entries and no others", arguments: [1, 4])
   func groupIsRemoved(shards: Int) {
     let tracker = LifetimeTracker()
