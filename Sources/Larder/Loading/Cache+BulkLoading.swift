@@ -185,8 +185,8 @@ extension LoadingCache {
   /// Returns the values of several keys, and loads those that are missing: in one call if the cache
   /// was created with `loadAll`, otherwise key by key, all at once.
   ///
-  /// With ``LoadingOptions/gathering`` no call loads more keys than its `most`. Values that are to be
-  /// refreshed are so one by one, or gathered.
+  /// With ``LoadingOptions/gathering`` no call loads more keys than its `most`. Values that are to
+  /// be refreshed are so one by one, or gathered.
   ///
   /// Each key has its own result. See ``Cache/values(forKeys:load:)-(_,([Key])->[Key:Value])``.
   ///

@@ -86,7 +86,7 @@ extension Cache {
       case .began(let flight, _): return try fly(flight, in: flights, load)
       case .joined(let flight, let waiter):
         if let value = try landing(of: flight, waiter) { return value }
-        // No second lookup for the statistics.
+        // Neither a second lookup for the statistics nor a second use.
         if let value = peek(forKey: key) { return value }
       }
     }
@@ -196,6 +196,7 @@ extension Cache {
     allFlights().setLimiter(limiter, of: flight)
     let task = flight.including {
       Task { [self] in
+        flight.loader = withUnsafeCurrentTask { $0?.hashValue }
         let hasTurn = await limiter?.enter(for: [flight]) ?? false
         var value: Value?
         if Task.isCancelled {

@@ -130,20 +130,22 @@ extension Flights {
     if let task { Nudge.hurry(task, to: priority).give(to: flight, for: nil) }
   }
 
-  /// Suspends a task, that of the loader of `asking` or another, until its flight lands or it is
-  /// cancelled. The caller passes on its escalation.
+  /// Suspends a task, which is a part of `asking`, until its flight lands or it is cancelled. The
+  /// caller passes on its escalation.
   nonisolated(nonsending)
     func sleep(
       _ flight: OneFlight, _ waiter: Waiter<Value>, asking: LoadNode?
     ) async -> Landing<Value>
   {
-    await withTaskCancellationHandler {
+    // Not on behalf of the load when another task waits, which inherits it: see `Nudge`.
+    let own = withUnsafeCurrentTask { $0?.hashValue } == asking?.loader ? asking : nil
+    return await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         let landing = stripe(of: flight.hash).withLock { _ in waiter.sleep(continuation) }
         if let landing { continuation.resume(returning: landing) }
       }
     } onCancel: {
-      leave(flight, waiter, asking: asking)
+      leave(flight, waiter, asking: own)
     }
   }
 

@@ -31,8 +31,8 @@ public struct LoadCycle: Error, CustomStringConvertible {
 
 /// A load as the others see it: something that waits, and is waited for.
 class LoadNode: @unchecked Sendable {
-  // Sendable: the lock of `LoadGraph` guards `awaited`; `whole` is set before the loader begins;
-  // the rest is atomic. The subclass has an argument of its own.
+  // Sendable: the lock of `LoadGraph` guards `awaited`; `whole` and `loader` are set before the
+  // loader begins; the rest is atomic. The subclass has an argument of its own.
 
   /// What this load waits for, as often as it does.
   fileprivate var awaited: [LoadNode] = []
@@ -43,6 +43,9 @@ class LoadNode: @unchecked Sendable {
   var isNeeded: Bool { needed.load(ordering: .relaxed) }
 
   func need() { needed.store(true, ordering: .relaxed) }
+
+  /// The hash of the task that runs the loader of one key, set before that begins.
+  var loader: Int?
 
   /// `nil` for what loads several keys.
   var nodeKey: (any Hashable & Sendable)? { nil }

@@ -34,9 +34,9 @@ public struct LoadingOptions: Sendable {
   /// and begins a load, as ``LoadingCache/refresh(forKey:)`` does. If that fails, the value serves
   /// until it expires, and a lookup begins the next load when as much time has passed again.
   /// Lookups may take note of the age some two milliseconds late. Values need no lifetime for this.
-  /// Values that age together are loaded one by one, and by default all at once; ``gathering`` loads
-  /// them together, and ``loadLimit`` bounds how many at a time.
-  /// An entry takes 24 bytes more, 8 if it can expire anyway.
+  /// Values that age together are loaded one by one, and by default all at once; ``gathering``
+  /// loads them together, and ``loadLimit`` bounds how many at a time. An entry takes 24 bytes
+  /// more, 8 if it can expire anyway.
   public var refreshAfter: Duration?
 
   /// How long past its deadline a value may serve when its load fails; `nil` for not at all. Must
@@ -88,8 +88,8 @@ public struct LoadingOptions: Sendable {
 
   /// How long the first caller waits for others.
   public struct Gathering: Sendable {
-    /// The most keys to load in one call: they wait for no more, and a lookup of more keys loads them
-    /// in several calls. Must be positive.
+    /// The most keys to load in one call: they wait for no more, and a lookup of more keys loads
+    /// them in several calls. Must be positive.
     public var most: Int
     /// How long the first one waits; zero for a turn of the tasks that are ready to run. Must not
     /// be negative.

@@ -10,11 +10,12 @@
 /// What the task of a load is told from outside.
 ///
 /// To cancel or escalate a task runs the handlers of whatever it waits in, on the calling thread,
-/// and the task waits in none of them until all have returned. One of these may be that of a load
-/// which waits for another, and nudge the task of that one in turn. Inside the first nudge it would
-/// take as much stack as loads are nested, and the load that waits would go on only after the
+/// and the task goes on from none of them until all have returned. One of these may be that of a
+/// load which waits for another, and nudge the task of that one in turn. Inside the first nudge it
+/// would take as much stack as loads are nested, and the load that waits would go on only after the
 /// handlers of the other. So a thread gives it once it is out of the first. Any other cancellation
-/// has been given when the call returns: a handler may wait for what it has cancelled.
+/// has been given when the call returns, up to a depth that keeps the stack small: a handler may
+/// wait for what it has cancelled.
 enum Nudge {
   case cancel(Task<Void, Never>)
   /// Run at this priority, or a higher one.
@@ -27,9 +28,12 @@ enum Nudge {
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
+  private static let depthLimit = 16
+
   /// A nudge that is being given on this thread, and those that follow it.
   private struct Giving {
     let outer: UnsafeMutablePointer<Giving>?
+    let depth: Int
     var load: AnyFlight
     var following: [(nudge: Nudge, load: AnyFlight)] = []
   }
@@ -38,10 +42,11 @@ enum Nudge {
   func give(to load: AnyFlight, for asking: LoadNode?) {
     guard let key = Self.innermost else { return take() }
     let outer = pthread_getspecific(key)?.assumingMemoryBound(to: Giving.self)
-    if let first = giving(to: asking, from: outer) {
+    let depth = (outer?.pointee.depth ?? 0) + 1
+    if let first = giving(to: asking, from: outer) ?? (depth > Self.depthLimit ? outer : nil) {
       return first.pointee.following.append((self, load))
     }
-    var giving = Giving(outer: outer, load: load)
+    var giving = Giving(outer: outer, depth: depth, load: load)
     withUnsafeMutablePointer(to: &giving) { giving in
       pthread_setspecific(key, giving)
       take()

@@ -119,8 +119,14 @@ struct DeepLoadTests {
           defer { outerEnded.turnOn() }
           return try await inner.value(forKey: 1) { _ in
             await withTaskCancellationHandler {
-              innerBegan.turnOn()
-              while !handlerEnded.isOn { try? await Task.sleep(for: .milliseconds(1)) }
+              // Not on a thread of the pool, of which the loader that has asked needs one.
+              await withCheckedContinuation { done in
+                RealThread {
+                  innerBegan.turnOn()
+                  waitUntil("the handler has ended") { handlerEnded.isOn }
+                  done.resume()
+                }.detach()
+              }
               return 1
             } onCancel: {
               waitUntil(deadline: 60, "the loader that has asked ends") { outerEnded.isOn }
@@ -134,6 +140,86 @@ struct DeepLoadTests {
       while !handlerEnded.isOn { try? await Task.sleep(for: .milliseconds(1)) }
       _ = await caller.result
       waitUntil("all loads") { outer.flightCount == 0 && inner.flightCount == 0 }
+    }
+  }
+
+  @Test(
+    "A handler may wait for a load that its task has asked for by another",
+    arguments: [false, true])
+  func handlerWaitsForTask(isDetached: Bool) async {
+    await #expect(processExitsWith: .success) { [isDetached = isDetached as Bool] in
+      let (outer, inner) = (Cache<Int, Int>(), Cache<Int, Int>())
+      let (innerBegan, innerCancelled) = (Switch(), Switch())
+      let caller = Task {
+        try await outer.value(forKey: 1) { _ in
+          let body = { @Sendable in
+            try await inner.value(forKey: 1) { _ in
+              innerBegan.turnOn()
+              return await withTaskCancellationHandler {
+                await withCheckedContinuation { done in
+                  RealThread {
+                    waitUntil("the load is cancelled") { innerCancelled.isOn }
+                    done.resume(returning: 1)
+                  }.detach()
+                }
+              } onCancel: {
+                innerCancelled.turnOn()
+              }
+            }
+          }
+          let task = isDetached ? Task.detached(operation: body) : Task(operation: body)
+          return await withTaskCancellationHandler {
+            (try? await task.value) ?? 0
+          } onCancel: {
+            task.cancel()
+            waitUntil(deadline: 60, "the load is cancelled") { innerCancelled.isOn }
+          }
+        }
+      }
+      while !innerBegan.isOn { await Task.yield() }
+      await withCheckedContinuation { done in
+        RealThread {
+          caller.cancel()
+          done.resume()
+        }.detach()
+      }
+      _ = await caller.result
+    }
+  }
+
+  @Test("The cancellation of loads in detached tasks takes no more stack either")
+  func detachedTasks() async {
+    await #expect(processExitsWith: .success) {
+      let cache = Cache<Int, Int>()
+      let started = Switch()
+      let caller = Task { try await Self.loadDetached(2_000, in: cache, started) }
+      while !started.isOn { try? await Task.sleep(for: .milliseconds(1)) }
+      await withCheckedContinuation { done in
+        RealThread(stack: 512 << 10) {
+          caller.cancel()
+          done.resume()
+        }.detach()
+      }
+      _ = await caller.result
+      waitUntil("all loads") { cache.flightCount == 0 && cache.countedFlights == 0 }
+    }
+  }
+
+  /// Loads each key by a detached task, which is cancelled by hand.
+  @Sendable private static func loadDetached(
+    _ depth: Int, in cache: Cache<Int, Int>, _ started: Switch
+  ) async throws -> Int {
+    try await cache.value(forKey: depth) { key in
+      if key == 0 {
+        started.turnOn()
+        try await Task.sleep(for: .seconds(1_000))
+      }
+      let task = Task.detached { try await loadDetached(key - 1, in: cache, started) }
+      return try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
     }
   }
 }
