@@ -43,6 +43,10 @@ enum FoundationContent {
       hasher.combine(text as String)
     case let text as NSAttributedString:
       hasher.combine(text.string)
+      #if !canImport(ObjectiveC)
+        // So that those in containers do not meet either: see `FoundationEquivalence`.
+        hasher.combine(text.length)
+      #endif
     case let url as NSURL:
       hasher.combine(url.relativeString)
       if let base = url.baseURL { hasher.combine(base.absoluteString) }

@@ -101,6 +101,25 @@ struct KeyFloodTests {
     }
   }
 
+  @Test("So do containers of them")
+  func containersOfAttributedTexts() {
+    let short = NSAttributedString(string: "\u{e9}")
+    let long = NSAttributedString(string: "e\u{301}")
+    let key = "text" as NSString
+    for _ in 0..<100 {
+      let cache = ObjectCache<NSObject, NSNumber>()
+      let pairs: [(NSObject, NSObject)] = [
+        (NSArray(object: long), NSArray(object: short)),
+        (NSSet(object: long), NSSet(object: short)),
+        (NSDictionary(object: long, forKey: key), NSDictionary(object: short, forKey: key)),
+      ]
+      for (left, right) in pairs {
+        cache.setObject(1, forKey: left)
+        #expect(cache.object(forKey: right) == nil && cache.object(forKey: left) == 1)
+      }
+    }
+  }
+
   @Test("What was parsed from JSON is found again")
   func parsedKeys() throws {
     let cache = ObjectCache<NSArray, NSString>()
