@@ -9,13 +9,13 @@
 /// An entry of cost 0 frees none of the cost limit. So if room for cost is needed and the policy
 /// does not order by cost, such an entry goes behind others when its turn comes, as if it had just
 /// been stored or used; with `.lfu` it then counts as many uses as the next entry, for good. That
-/// happens up to sixteen times in one eviction, which then looks at up to
-/// seventeen times as many entries as stated below, and evicts the last of them. So one insertion may
-/// evict a seventeenth of the entries of cost 0 in vain, if nothing else comes before the next entry
-/// that costs something. Where most entries cost nothing, give them a cost, or limit the count.
+/// happens up to sixteen times in one eviction, which then looks at up to seventeen times as many
+/// entries as stated below, and evicts the last of them. So one insertion may evict a seventeenth
+/// of the entries of cost 0 in vain, if nothing else comes before the next entry that costs
+/// something. Where most entries cost nothing, give them a cost, or limit the count.
 ///
-/// If a value needs more room than the one it replaces, and that would be the next to be evicted, it
-/// counts as new: its key loses the uses and the place that it had.
+/// If a value needs more room than the one it replaces, and that would be the next to be evicted,
+/// it counts as new: its key loses the uses and the place that it had.
 ///
 /// A policy that needs hits learns of them in one of two ways. Either a hit counts in a byte of the
 /// entry, up to a small number, and stores nothing else. Or each thread gathers its hits and notes
