@@ -113,11 +113,11 @@ static void set_period(lrd_adaptive *state) {
 static void measure(lrd_order *order, uint64_t capacity) {
   lrd_adaptive *state = order->state;
   if (!state->full_for || order->share.cost == LRD_UNBOUNDED) return;
-  if (state->measured > state->period) {
-    state->measured -= state->period;
+  if (state->measured) {
+    state->measured--;
     return;
   }
-  state->measured = capacity;
+  state->measured = (uint32_t)lrd_least(capacity / state->period, UINT32_MAX);
   lrd_advisor_measure(order->shared, capacity);
 }
 

@@ -67,7 +67,7 @@ typedef struct lrd_adaptive {
   uint32_t sample_buckets;
   uint64_t capacity; // entries that the buckets above are for; stays when limits change
   bool planned;      // the history for these limits is asked for
-  uint64_t measured; // insertions before the advisor hears of the shard's capacity again
+  uint32_t measured; // periods before the advisor hears of the shard's capacity again
 } lrd_adaptive;
 _Static_assert(offsetof(lrd_adaptive, probes) <= 64, "in one line");
 

@@ -100,6 +100,8 @@ typedef struct lrd_advisor {
   _Atomic(uint32_t) threshold;
   _Atomic(uint64_t) wished; // entries of the whole cache that shadows are wanted for
   _Atomic(uint64_t) built;  // entries that they were made for
+  _Atomic(uint64_t) mean;   // entries of the whole cache, by shards that were full; 0: none was yet
+  _Atomic(size_t) bytes;    // of the shadows
   _Atomic(bool) loading;    // a store has followed a miss
   _Atomic(uint8_t) demand;  // lrd_demand
   _Atomic(bool) keeps;      // entries that age keep their hits: lrd_expert.h
@@ -114,9 +116,7 @@ typedef struct lrd_advisor {
   uint32_t events;   // misses since the last decision
   lrd_tally heard;   // of the cache itself, lately
   double misses[LRD_EXPERTS];
-  lrd_lead lead;          // of the current expert
-  _Atomic(uint64_t) mean; // entries of the whole cache, by shards that were full; 0: none was yet
-  _Atomic(size_t) bytes;  // of the shadows
+  lrd_lead lead; // of the current expert
 } lrd_advisor;
 
 /// A new advisor without shadows; NULL without memory. 0 shards: one, which one thread has for
