@@ -86,7 +86,7 @@ extension Cache {
       case .began(let flight, _): return try fly(flight, in: flights, load)
       case .joined(let flight, let waiter):
         if let value = try landing(of: flight, waiter) { return value }
-        // Neither a second lookup for the statistics nor a second use.
+        // The call has counted as a lookup already.
         if let value = peek(forKey: key) { return value }
       }
     }
@@ -179,8 +179,8 @@ extension Cache {
       case .failed(let error): throw error
       case .left: throw CancellationError()
       case .again:
-        // It may be there: see `land(_:found:)`. A new flight would take a window to find that. No
-        // second lookup for the statistics.
+        // It may be there: see `land(_:found:)`. A new flight would take a window to find that. The
+        // call has counted as a lookup already.
         if let value = peek(forKey: key) { return value }
       }
     }

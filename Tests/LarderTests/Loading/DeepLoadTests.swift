@@ -16,6 +16,18 @@ struct DeepLoadTests {
     }
   }
 
+  /// Runs `body` on a thread of its own. A task that waits for it takes no thread of the pool.
+  private static func onOwnThread(
+    stack: Int? = nil, _ body: @escaping @Sendable () -> Void
+  ) async {
+    await withCheckedContinuation { done in
+      RealThread(stack: stack) {
+        body()
+        done.resume()
+      }.detach()
+    }
+  }
+
   // Each in a process of its own, which an overflow ends.
   @Test("Their cancellation takes no more stack than that of one")
   func cancellation() async {
@@ -30,11 +42,8 @@ struct DeepLoadTests {
         }
       }
       while !started.isOn { await Task.yield() }
-      await withCheckedContinuation { done in
-        RealThread(stack: 256 << 10) {
-          caller.cancel()
-          done.resume()
-        }.detach()
+      await Self.onOwnThread(stack: 256 << 10) {
+        caller.cancel()
       }
       do {
         _ = try await caller.value
@@ -58,11 +67,8 @@ struct DeepLoadTests {
         }
       }
       while !started.isOn { try await Task.sleep(for: .milliseconds(1)) }
-      await withCheckedContinuation { done in
-        RealThread(stack: 256 << 10) {
-          caller.escalatePriority(to: .high)
-          done.resume()
-        }.detach()
+      await Self.onOwnThread(stack: 256 << 10) {
+        caller.escalatePriority(to: .high)
       }
       let value = try await caller.value
       precondition(value == 2_001)
@@ -87,12 +93,9 @@ struct DeepLoadTests {
       let caller = Task {
         try await outer.value(forKey: 1) { _ in
           await withTaskCancellationHandler {
-            await withCheckedContinuation { done in
-              RealThread {
-                outerBegan.turnOn()
-                waitUntil("the handler has ended") { handlerEnded.isOn }
-                done.resume()
-              }.detach()
+            await Self.onOwnThread {
+              outerBegan.turnOn()
+              waitUntil("the handler has ended") { handlerEnded.isOn }
             }
             return 1
           } onCancel: {
@@ -119,13 +122,10 @@ struct DeepLoadTests {
           defer { outerEnded.turnOn() }
           return try await inner.value(forKey: 1) { _ in
             await withTaskCancellationHandler {
-              // Not on a thread of the pool, of which the loader that has asked needs one.
-              await withCheckedContinuation { done in
-                RealThread {
-                  innerBegan.turnOn()
-                  waitUntil("the handler has ended") { handlerEnded.isOn }
-                  done.resume()
-                }.detach()
+              // The loader that has asked needs a thread of the pool.
+              await Self.onOwnThread {
+                innerBegan.turnOn()
+                waitUntil("the handler has ended") { handlerEnded.isOn }
               }
               return 1
             } onCancel: {
@@ -156,12 +156,10 @@ struct DeepLoadTests {
             try await inner.value(forKey: 1) { _ in
               innerBegan.turnOn()
               return await withTaskCancellationHandler {
-                await withCheckedContinuation { done in
-                  RealThread {
-                    waitUntil("the load is cancelled") { innerCancelled.isOn }
-                    done.resume(returning: 1)
-                  }.detach()
+                await Self.onOwnThread {
+                  waitUntil("the load is cancelled") { innerCancelled.isOn }
                 }
+                return 1
               } onCancel: {
                 innerCancelled.turnOn()
               }
@@ -177,11 +175,8 @@ struct DeepLoadTests {
         }
       }
       while !innerBegan.isOn { await Task.yield() }
-      await withCheckedContinuation { done in
-        RealThread {
-          caller.cancel()
-          done.resume()
-        }.detach()
+      await Self.onOwnThread {
+        caller.cancel()
       }
       _ = await caller.result
     }
@@ -194,11 +189,8 @@ struct DeepLoadTests {
       let started = Switch()
       let caller = Task { try await Self.loadDetached(2_000, in: cache, started) }
       while !started.isOn { try? await Task.sleep(for: .milliseconds(1)) }
-      await withCheckedContinuation { done in
-        RealThread(stack: 512 << 10) {
-          caller.cancel()
-          done.resume()
-        }.detach()
+      await Self.onOwnThread(stack: 512 << 10) {
+        caller.cancel()
       }
       _ = await caller.result
       waitUntil("all loads") { cache.flightCount == 0 && cache.countedFlights == 0 }
