@@ -25,15 +25,18 @@ extension Cache {
   /// outcome is `nil` if no value is left. `removes`: to leave none where there was none is a
   /// removal, too, which loads under way must not undo.
   func change<Result, Failure: Error>(
-    _ key: Key, cost: (Value) -> Int?, removes: Bool = false,
+    _ key: Key, cost: (Value) -> Int?, removes: Bool = false, for place: Place,
     _ body: (inout Value?) throws(Failure) -> Result
   ) throws(Failure) -> (result: Result, outcome: InsertionOutcome?) {
+    // The runs in a row that `body` itself has spoiled.
+    var spoiled = 0
     while true {
       var found = find(key)
       defer { letGo(&found) }
       // After the `defer`, so that the copy goes before the entry does.
       var value = found.bytes == nil ? found.value.take() : found.value
-      let result = try body(&value)
+      var step = lrd_change()
+      let result = try run(body, on: &value, of: found.entry, &step)
       if value != nil {
         let cost = cost(value!) ?? found.kept.cost
         // Moved: a value that is refused dies where the cache releases values, and no copy here.
@@ -44,6 +47,22 @@ extension Cache {
       } else if (found.entry == nil && !removes) || remove(found, key) {
         return (result, nil)
       }
+      spoiled = step.spoiled ? spoiled + 1 : 0
+      require(
+        spoiled < 1_000, "the closure must not write, each time, the key that it is to change",
+        file: place.file, line: place.line)
+    }
+  }
+
+  /// Runs `body`. Afterwards `step` says whether it has written the entry that was found.
+  private func run<Result, Failure: Error>(
+    _ body: (inout Value?) throws(Failure) -> Result, on value: inout Value?,
+    of entry: StoredEntry?, _ step: inout lrd_change
+  ) throws(Failure) -> Result {
+    try withUnsafeMutablePointer(to: &step) { step throws(Failure) in
+      lrd_change_begin(step, entry)
+      defer { lrd_change_end(step) }
+      return try body(&value)
     }
   }
 

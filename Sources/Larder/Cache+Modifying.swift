@@ -9,9 +9,9 @@ extension Cache {
   ///
   /// `body` runs without a lock, on a copy, and may use the cache. If the key's value is written,
   /// leaves or is given a lifetime meanwhile, `body` runs again on what is there then. So it should
-  /// have no other effects. It must not write its own key, for then it would run again without end.
-  /// If it throws, nothing changes. Counts as a use of the entry, and as a hit or a miss, each time
-  /// that `body` runs.
+  /// have no other effects. It must not write its own key: if it does so each time, the program
+  /// stops after a thousand runs. If it throws, nothing changes. Counts as a use of the entry, and
+  /// as a hit or a miss, each time that `body` runs.
   ///
   /// - Parameters:
   ///   - key: The key whose value to change.
@@ -33,7 +33,8 @@ extension Cache {
   ) throws(Failure) -> InsertionOutcome {
     require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
     let given = { (_: Value) in cost }
-    return try change(key, cost: given) { (value) throws(Failure) in
+    return try change(key, cost: given, for: Place(file: file, line: line)) {
+      (value) throws(Failure) in
       if value == nil { value = defaultValue() }
       try body(&value!)
     }.outcome!
@@ -50,7 +51,8 @@ extension Cache {
   ) throws(Failure) -> InsertionOutcome? {
     require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
     let given = { (_: Value) in cost }
-    return try change(key, cost: given) { (value) throws(Failure) in
+    return try change(key, cost: given, for: Place(file: file, line: line)) {
+      (value) throws(Failure) in
       if value != nil { try body(&value!) }
     }.outcome
   }
@@ -86,7 +88,8 @@ extension Cache {
       require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
       return cost
     }
-    let (result, outcome) = try change(key, cost: given, removes: true, body)
+    let (result, outcome) = try change(
+      key, cost: given, removes: true, for: Place(file: file, line: line), body)
     if outcome == nil { forgetExpired(key) }
     return result
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lrd_alloc.h"
+#include "lrd_change.h"
 #include "lrd_compact.h"
 #include "lrd_expire.h"
 #include "lrd_flights.h"

@@ -19,6 +19,7 @@
  *   Step 6. Hand on what was unlinked, and unlock. */
 #include "lrd_insertion.h"
 
+#include "lrd_change.h"
 #include "lrd_evict.h"
 #include "lrd_expire.h"
 #include "lrd_growth.h"
@@ -54,6 +55,7 @@ static lrd_result refuse(lrd_cache *cache, lrd_shard *shard, lrd_insertion *inse
   lrd_chain removed = {0};
   shard->counters.refusals += why == LRD_TOO_COSTLY;
   if (old) {
+    lrd_change_note(old);
     lrd_shard_unlink_locked(shard, old, LRD_REMOVED_BY_CALL, &removed);
     shard->counters.removals++;
   }
@@ -197,6 +199,7 @@ LRD_INLINE void publish_locked(lrd_shard *shard, lrd_entry *entry, lrd_entry *ol
                                lrd_chain *unlinked) LRD_REQUIRES(shard->lock) {
   shard->order.ahead = unlinked->head && lrd_shard_is_far_locked(shard);
   if (old) {
+    lrd_change_note(old);
     lrd_shard_replace_locked(shard, old, entry, hash, unlinked);
     shard->counters.replacements++;
   } else {

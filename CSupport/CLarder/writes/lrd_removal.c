@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lrd_removal.h"
 
+#include "lrd_change.h"
 #include "lrd_expire.h"
 #include "lrd_growth.h"
 
@@ -14,6 +15,7 @@ static unsigned kind_chosen(lrd_budget *budget) {
 
 void lrd_removal_unlink_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry, uint8_t reason,
                                lrd_chain *removed) {
+  lrd_change_note(entry);
   bool over = lrd_entry_is_expired_locked(shard, entry) || reason == LRD_REMOVED_EXPIRED;
   if (LRD_UNLIKELY(over)) {
     lrd_expire_locked(shard, entry, removed);
@@ -58,6 +60,7 @@ static uint64_t tell_expired(lrd_cache *cache, const lrd_chain *removed) {
 void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
                         lrd_garbage *garbage) LRD_UNCHECKED_LOCKS {
   lrd_order orders[LRD_SHARDS_MOST];
+  lrd_change_note(NULL);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) lrd_shard_enter(cache, lane, &cache->shards[i]);
   uint64_t count = 0;
   unsigned __int128 cost = 0;

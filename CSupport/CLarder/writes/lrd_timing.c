@@ -2,6 +2,7 @@
 #include "lrd_timing.h"
 
 #include "lrd_alloc.h"
+#include "lrd_change.h"
 #include "lrd_sweep.h"
 
 lrd_entry *lrd_slot_take_timed(lrd_cache *cache, lrd_lane *lane, uint64_t cost) {
@@ -106,6 +107,7 @@ bool lrd_entry_own_deadline_locked(lrd_cache *cache, const lrd_entry *entry, uin
 bool lrd_entry_set_lifetime_locked(lrd_cache *cache, lrd_shard *shard, lrd_entry *entry,
                                    uint64_t lifetime, bool *asks) {
   if (!(entry->fields & LRD_IS_TIMED)) return false;
+  lrd_change_note(entry);
   lrd_timer_renew(shard->timer, &cache->pool, entry, lrd_ticks_of(lifetime));
   *asks = lrd_timer_asks(shard->timer);
   return true;
