@@ -165,6 +165,26 @@ struct SafeByDefaultTests {
     #expect((0..<800).count { cache.contains($0) } >= 700)
   }
 
+  @Test("A limit that moves by one forgets nothing that was learned", arguments: [100, 1_000])
+  func movingLimit(limit: Int) {
+    func hits(_ cache: Cache<Int, Int>, moves: Bool) -> Int {
+      var random = SplitMix64(seed: 4)
+      let steps = 200 * limit
+      return (0..<steps).count { step in
+        if moves && step % (2 * limit) == 0 { cache.countLimit = limit - step / (2 * limit) % 2 }
+        let key = step / 5 + random.below(limit * 9 / 10)
+        let isHit = cache[key] != nil
+        if !isHit { cache[key] = key }
+        return isHit
+      }
+    }
+    func make() -> Cache<Int, Int> {
+      Cache(countLimit: limit, shards: 1, options: .repeatable())
+    }
+    let (still, moving) = (hits(make(), moves: false), hits(make(), moves: true))
+    #expect(Double(moving) > 0.93 * Double(still), "\(moving) of \(still)")
+  }
+
   private final class Hits: Sendable { let count = Atomic(0) }
 
   @Test("Eight threads that keep sessions find them")

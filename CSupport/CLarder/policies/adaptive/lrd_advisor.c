@@ -53,8 +53,10 @@ static uint64_t times_shards(const lrd_advisor *advisor, uint64_t entries) {
 void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact) {
   uint64_t wished = LRD_LOAD(&advisor->wished), all = times_shards(advisor, entries);
   if (!exact && all / 2 <= wished && all >= wished / 2) return;
+  // A limit that moves by a little: the shadows go on.
+  bool close = wished && all <= wished + wished / 8 && all >= wished - wished / 8;
   LRD_STORE(&advisor->wished, all);
-  LRD_STORE(&advisor->mean, 0);
+  LRD_STORE(&advisor->mean, exact && close ? all : 0);
 }
 
 void lrd_advisor_measure(lrd_advisor *advisor, uint64_t entries) {
@@ -230,10 +232,11 @@ static void sample_locked(lrd_advisor *advisor, uint64_t entries) LRD_REQUIRES(a
   LRD_STORE(&advisor->built, entries);
 }
 
-/// True when the shadows that there are do for a cache of `entries`, which a shard has measured.
+/// True when the shadows that there are do for a cache of `entries`, which a shard has measured, or
+/// which are about as many as before.
 static bool suit_locked(lrd_advisor *advisor, uint64_t entries) LRD_REQUIRES(advisor->lock) {
   uint32_t capacity = advisor->capacity, best = lrd_advisor_shadow(entries);
-  return advisor->shadows && LRD_LOAD(&advisor->mean) && capacity <= entries &&
+  return advisor->shadows && LRD_LOAD(&advisor->mean) && capacity <= entries + entries / 8 &&
          capacity / 2 <= best && capacity >= best / 2;
 }
 

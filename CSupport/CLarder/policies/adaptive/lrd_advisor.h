@@ -50,6 +50,9 @@
  * for a small cache as a whole. They are made when the cache is no longer idle (LRD_IDLE_PART). A
  * cache that stays idle or has no limit never gets any.
  *
+ * A LIMIT OF THE COUNT that moves by an eighth or less is no change for the shadows: their size and
+ * what they have learned stay, until their size no longer does.
+ *
  * A NEW START. removeAll(), and a change of the limits that halves or doubles the capacity or more,
  * begin anew with the first expert: what was learned was learned of another cache.
  *
@@ -100,7 +103,8 @@ typedef struct lrd_advisor {
   _Atomic(uint32_t) threshold;
   _Atomic(uint64_t) wished; // entries of the whole cache that shadows are wanted for
   _Atomic(uint64_t) built;  // entries that they were made for
-  _Atomic(uint64_t) mean;   // entries of the whole cache, by shards that were full; 0: none was yet
+  _Atomic(uint64_t) mean;   // entries of the whole cache, by shards that were full, or by a limit
+                            // that has moved a little; 0: by neither yet
   _Atomic(size_t) bytes;    // of the shadows
   _Atomic(bool) loading;    // a store has followed a miss
   _Atomic(uint8_t) demand;  // lrd_demand
@@ -161,8 +165,8 @@ static inline bool lrd_advisor_waits(lrd_advisor *advisor) {
 }
 
 /// Makes the shadows that were asked for, in place of the former ones. If memory is missing there
-/// are none. After lrd_advisor_measure() the former ones go on, with another sample, if their size
-/// does. Otherwise the current expert stays, unless the cache is twice as large as it was for the
+/// are none. After lrd_advisor_measure(), or a limit that has moved a little, the former ones go on,
+/// with another sample, if their size does. Otherwise the current expert stays, unless the cache is twice as large as it was for the
 /// former shadows or larger, or half as large or smaller: then the first expert is followed in any
 /// case.
 void lrd_advisor_adjust(void *advisor);
