@@ -36,7 +36,7 @@ larder_value *lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool us
   if (!lane) return find_under_lock(cache, NULL, key, use, loan);
   lrd_entry *entry = lrd_find_slow(cache->core, lane, key->hash);
   if (!entry) {
-    if (use) lrd_miss(cache->core, lane, key->hash);
+    lrdc_note_missing(cache->core, lane, key->hash, use);
     return NULL;
   }
   if (!lrdc_matches(cache, lane, entry, key)) {
@@ -45,7 +45,7 @@ larder_value *lrdc_find_slowly(larder_cache *cache, const lrdc_key *key, bool us
   }
   if (!lives(cache->core, lane, entry, use, timed)) {
     lrd_loan_end(lane);
-    if (use) lrd_miss(cache->core, lane, key->hash);
+    lrdc_note_missing(cache->core, lane, key->hash, use);
     return NULL;
   }
   if (use) lrd_hit(cache->core, lane, entry, key->hash);

@@ -42,6 +42,15 @@ LRD_INLINE bool lrdc_matches(const larder_cache *cache, lrd_lane *lane, const lr
   return lrdc_key_matches(cache, key, lrdc_value_of(entry));
 }
 
+/// Notes that a key was not found. With `use` that counts as a miss.
+LRD_INLINE void lrdc_note_missing(lrd_cache *core, lrd_lane *lane, uint64_t hash, bool use) {
+  if (use) {
+    lrd_miss(core, lane, hash);
+  } else {
+    lrd_note_absent(core, lane, hash);
+  }
+}
+
 /// The value of `key`. With `use`, the lookup counts in the order and in the statistics.
 LRD_INLINE larder_value *_Nullable lrdc_find(larder_cache *cache, const lrdc_key *key, bool use,
                                              lrdc_loan *loan) {
@@ -50,7 +59,7 @@ LRD_INLINE larder_value *_Nullable lrdc_find(larder_cache *cache, const lrdc_key
   if (LRD_UNLIKELY(!lane)) return lrdc_find_slowly(cache, key, use, loan);
   lrd_entry *entry = lrd_find(core, lane, key->hash, LRDC_REFERENCES);
   if (!entry) {
-    if (use) lrd_miss(core, lane, key->hash);
+    lrdc_note_missing(core, lane, key->hash, use);
     return NULL;
   }
   if (LRD_UNLIKELY(!lrdc_matches(cache, lane, entry, key))) {

@@ -14,9 +14,10 @@ extension Cache {
   /// moment. Inserting a key makes the cache forget the key's earlier eviction; removing the key,
   /// or all keys, does not.
   ///
-  /// - Complexity: O(1). Takes no lock, except where ``contains(_:)`` does.
+  /// - Complexity: O(1). Takes no lock, except for a key that was evicted.
   public func wasEvicted(_ key: Key) -> Bool {
     guard let evictions = extras?.evictions else { return false }
-    return evictions.contains(hasher.hash(key)) && !contains(key)
+    let hash = hasher.hash(key)
+    return evictions.contains(hash) && !holds(key, hash)
   }
 }

@@ -77,7 +77,7 @@ extension Cache {
   ) {
     expireFirst(for: key, cost, with: extras)
     guard extras.watermarks != nil || extras.shouldEvict != nil else { return }
-    if hasRoom(cost: cost) || contains(key) || isRefused() { return }
+    if hasRoom(cost: cost) || holds(key, hasher.hash(key)) || isRefused() { return }
     extras.watermarks?.beginPurge()
     if let shouldEvict = extras.shouldEvict { makeRoom(cost, asking: shouldEvict) }
   }

@@ -115,14 +115,18 @@ extension Cache {
   }
 
   /// Returns the value stored for `key`, or `nil`, without counting as a use. Neither the eviction
-  /// order nor the statistics change.
+  /// order nor the statistics change. If there is none, the default policy learns that the key was
+  /// asked for.
   ///
   /// - Complexity: Like ``value(forKey:)``.
   @inlinable
   public func peek(forKey key: Key) -> Value? {
     let hash = hasher.hash(key)
     if let lane = lrd_lane_plain(core) {
-      guard let entry = find(hash, lane) else { return nil }
+      guard let entry = find(hash, lane) else {
+        lrd_note_absent(core, lane, hash)
+        return nil
+      }
       let found = matches(entry, key, hash, lane)
       let value = found ? entry.value(of: Layout.self).pointee : nil
       lrd_loan_end(lane)
@@ -131,7 +135,8 @@ extension Cache {
     return peekSlowly(key, hash)
   }
 
-  /// Whether a value is stored for `key`. Neither the eviction order nor the statistics change.
+  /// Whether a value is stored for `key`. Neither the eviction order nor the statistics change. If
+  /// there is none, the default policy learns that the key was asked for.
   ///
   /// - Complexity: Like ``value(forKey:)``, but copies no value.
   @inlinable
@@ -139,7 +144,10 @@ extension Cache {
     let hash = hasher.hash(key)
     if let lane = lrd_lane_plain(core) {
       let references = Layout.keyRefers ? Layout.referencesFollowed : 0
-      guard let entry = lrd_find(core, lane, hash, references) else { return false }
+      guard let entry = lrd_find(core, lane, hash, references) else {
+        lrd_note_absent(core, lane, hash)
+        return false
+      }
       let found = matches(entry, key, hash, lane)
       lrd_loan_end(lane)
       if found { return true }

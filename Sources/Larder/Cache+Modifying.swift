@@ -96,7 +96,7 @@ extension Cache {
 
   /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that
   /// is there afterwards; `nil` if the new one is too costly, has no time to live, or finds no
-  /// memory.
+  /// memory. Counts as a use of the value that is there, and as a hit or a miss.
   ///
   /// - Parameters:
   ///   - value: The value to keep.
@@ -112,11 +112,14 @@ extension Cache {
   ) -> (inserted: Bool, current: Value?) {
     require(cost ?? 0 >= 0, "cost must not be negative", file: file, line: line)
     var value = Optional(consume value)
+    var isFirst = true
     while true {
-      if let current = peek(forKey: key) {
+      // To look again, because another thread has changed the key since, is no other lookup.
+      if let current = isFirst ? self.value(forKey: key) : self.current(key) {
         drop(&value)
         return (false, current)
       }
+      isFirst = false
       if let outcome = store(value!, key, cost, if: { old in old == nil }) {
         if outcome.isStored { return (true, value.take()) }
         drop(&value)

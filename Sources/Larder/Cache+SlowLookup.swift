@@ -40,13 +40,25 @@ extension Cache {
   func peekSlowly(_ key: Key, _ hash: UInt64) -> Value? {
     let isTimed = lrd_cache_is_timed(core)
     if let lane = lrd_lane_attach(core) {
-      guard let entry = lrd_find_slow(core, lane, hash) else { return nil }
+      guard let entry = lrd_find_slow(core, lane, hash) else {
+        lrd_note_absent(core, lane, hash)
+        return nil
+      }
       let found = matches(entry, key, hash, lane)
       let lives = found && livesStill(entry, lane, isTimed)
+      if found && !lives { lrd_note_absent(core, lane, hash) }
       let value = lives ? entry.value(of: Layout.self).pointee : nil
       lrd_loan_end(lane)
       if found { return value }
     }
+    return current(key, hash)
+  }
+
+  /// The value of a key, where Larder itself asks, so that the policy hears nothing of it. Takes
+  /// the shard's lock.
+  package func current(_ key: Key) -> Value? { current(key, hasher.hash(key)) }
+
+  private func current(_ key: Key, _ hash: UInt64) -> Value? {
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, nil, shard)
     let value = findLivingLocked(key, hash, shard)?.value(of: Layout.self).pointee
@@ -67,12 +79,21 @@ extension Cache {
   func containsSlowly(_ key: Key, _ hash: UInt64) -> Bool {
     let isTimed = lrd_cache_is_timed(core)
     if let lane = lrd_lane_attach(core) {
-      guard let entry = lrd_find_slow(core, lane, hash) else { return false }
+      guard let entry = lrd_find_slow(core, lane, hash) else {
+        lrd_note_absent(core, lane, hash)
+        return false
+      }
       let found = matches(entry, key, hash, lane)
       let lives = found && livesStill(entry, lane, isTimed)
+      if found && !lives { lrd_note_absent(core, lane, hash) }
       lrd_loan_end(lane)
       if found { return lives }
     }
+    return holds(key, hash)
+  }
+
+  /// Whether there is a value, as ``current(_:)`` asks.
+  func holds(_ key: Key, _ hash: UInt64) -> Bool {
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, nil, shard)
     let found = findLivingLocked(key, hash, shard) != nil

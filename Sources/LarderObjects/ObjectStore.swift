@@ -115,7 +115,7 @@ private final class DepartureObserver: @unchecked Sendable {
   /// Whether an object that had expired is stored under its own key once more, so that it has not
   /// left.
   private func isStoredAgain(_ key: ObjectKey, _ value: StoredObject) -> Bool {
-    cache.peek(forKey: key)?.object === value.object
+    cache.current(key)?.object === value.object
   }
 
   private func tellOfExpired(_ key: ObjectKey, _ value: StoredObject) {

@@ -50,11 +50,16 @@ LRD_INLINE void lrd_local_hit(lrd_local *local, lrd_entry *entry) {
 /// Tells the policy of a miss that it listens for.
 void lrd_local_miss_slow(lrd_local *local, uint64_t hash);
 
-LRD_INLINE void lrd_local_miss(lrd_local *local, uint64_t hash) {
-  local->misses++;
+/// lrd_note_absent() (lrd_lookup.h).
+LRD_INLINE void lrd_local_note_absent(lrd_local *local, uint64_t hash) {
   if (LRD_UNLIKELY((uint32_t)(hash >> 32) < LRD_LOAD(local->cache.listens))) {
     lrd_local_miss_slow(local, hash);
   }
+}
+
+LRD_INLINE void lrd_local_miss(lrd_local *local, uint64_t hash) {
+  local->misses++;
+  lrd_local_note_absent(local, hash);
 }
 
 #pragma clang assume_nonnull end

@@ -133,12 +133,19 @@ LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
   }
 }
 
-/// Counts a lookup of `hash` that found nothing, and notes it if the policy listens for this key.
-LRD_INLINE void lrd_miss(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NONBLOCKING {
-  lrd_count(&lane->misses);
+/// Notes that nothing was found for `hash` if the policy listens for this key. Also where a search
+/// is no lookup: a program that asks like that before it stores tells a policy what it lacks by
+/// nothing else.
+LRD_INLINE void lrd_note_absent(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NONBLOCKING {
   if (LRD_UNLIKELY((uint32_t)(hash >> 32) < LRD_LOAD(cache->listens))) {
     lrd_lane_note_miss(cache, lane, hash);
   }
+}
+
+/// Counts a lookup of `hash` that found nothing, and notes that.
+LRD_INLINE void lrd_miss(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NONBLOCKING {
+  lrd_count(&lane->misses);
+  lrd_note_absent(cache, lane, hash);
 }
 
 /// Begins to load the bucket of `hash`, for a lookup that follows on this thread. Leaves the

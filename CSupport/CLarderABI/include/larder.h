@@ -329,7 +329,8 @@ LARDER_API larder_status larder_destroy(larder_cache *cache);
 LARDER_API larder_status larder_get(larder_cache *cache, const void *key, uint64_t key_size,
                                     larder_value **value);
 
-/* Like larder_get(), but neither the order nor the statistics change. */
+/* Like larder_get(), but neither the order nor the statistics change. If there is no value, the
+ * default policy learns that the key was asked for. */
 LARDER_API larder_status larder_peek(larder_cache *cache, const void *key, uint64_t key_size,
                                      larder_value **value);
 
@@ -343,7 +344,7 @@ LARDER_API larder_status larder_read(larder_cache *cache, const void *key, uint6
                                      void *buffer, uint64_t room, uint64_t *value_size);
 
 /* LARDER_OK if `key` has a value, otherwise LARDER_NOT_FOUND. Neither the order nor the statistics
- * change.
+ * change. If there is none, the default policy learns that the key was asked for.
  * Fails with LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_TOO_LONG. */
 LARDER_API larder_status larder_contains(larder_cache *cache, const void *key, uint64_t key_size);
 

@@ -17,14 +17,15 @@ extension LocalCache {
     _ value: Value, forKey key: Key, cost: Int? = nil, replaced: inout Value?,
     file: StaticString = #fileID, line: UInt = #line
   ) -> InsertionOutcome {
-    let old = peek(forKey: key)
+    let old = current(key)
     let outcome = insert(value, forKey: key, cost: cost, file: file, line: line)
-    replaced = outcome == .outOfMemory && contains(key) ? nil : old
+    replaced = outcome == .outOfMemory && current(key) != nil ? nil : old
     return outcome
   }
 
   /// Stores `value` for `key` unless there is a value. Returns whether it did, and the value that
-  /// is there afterwards; `nil` if the new one is too costly or there is no memory.
+  /// is there afterwards; `nil` if the new one is too costly or there is no memory. Counts as a use
+  /// of the value that is there, and as a hit or a miss.
   ///
   /// - Complexity: Like ``insert(_:forKey:cost:file:line:)``.
   @discardableResult
@@ -32,7 +33,7 @@ extension LocalCache {
     _ value: Value, ifAbsentForKey key: Key, cost: Int? = nil,
     file: StaticString = #fileID, line: UInt = #line
   ) -> (inserted: Bool, current: Value?) {
-    if let current = peek(forKey: key) { return (false, current) }
+    if let current = self.value(forKey: key) { return (false, current) }
     let outcome = insert(value, forKey: key, cost: cost, file: file, line: line)
     return outcome.isStored ? (true, value) : (false, nil)
   }

@@ -23,7 +23,18 @@ extension LocalCache {
   /// - Complexity: O(1) on average.
   @inlinable
   public func peek(forKey key: Key) -> Value? {
-    return find(key, hasher.hash(key))?.value(of: Layout.self).pointee
+    let hash = hasher.hash(key)
+    guard let entry = find(key, hash) else {
+      lrd_local_note_absent(core, hash)
+      return nil
+    }
+    return entry.value(of: Layout.self).pointee
+  }
+
+  /// The value of a key, where the cache itself asks, so that the policy hears nothing of it.
+  @inlinable
+  func current(_ key: Key) -> Value? {
+    find(key, hasher.hash(key))?.value(of: Layout.self).pointee
   }
 }
 
@@ -86,7 +97,12 @@ extension LocalCache where Value: ~Copyable {
   /// - Complexity: O(1) on average.
   @inlinable
   public func contains(_ key: Key) -> Bool {
-    return find(key, hasher.hash(key)) != nil
+    let hash = hasher.hash(key)
+    guard find(key, hash) != nil else {
+      lrd_local_note_absent(core, hash)
+      return false
+    }
+    return true
   }
 
   /// Every call that writes begins with this: none may come while a value is being changed in

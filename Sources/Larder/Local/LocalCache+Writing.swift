@@ -186,7 +186,7 @@ extension LocalCache {
   /// - Complexity: O(1) on average.
   @inlinable @discardableResult
   public func removeValue(forKey key: Key) -> Value? {
-    let old = peek(forKey: key)
+    let old = current(key)
     remove(key)
     return old
   }
