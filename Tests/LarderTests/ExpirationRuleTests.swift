@@ -218,6 +218,22 @@ struct ExpirationRuleTests {
     cache.checkInvariants()
   }
 
+  @Test("One that needs much room takes all that has expired before it", arguments: [1, 2, 4, 64])
+  func muchRoom(shards: Int) {
+    let cache = Cache<Int, Int>(
+      totalCostLimit: 2_000, shards: shards, expiration: .afterWrite(.seconds(10)),
+      options: .init(clock: .manual(clock)))
+    for key in 0..<1_000 { cache.insert(key, forKey: key, expiresAfter: .seconds(60)) }
+    for key in 1_000..<2_000 { cache[key] = key }
+    clock.advance(by: .seconds(10))
+    #expect(cache.insert(0, forKey: 2_000, cost: 950) == .inserted)
+    #expect(cache.statistics.evictions == 0 && cache.statistics.expirations >= 950)
+    #expect(cache.insert(0, forKey: 2_001, cost: 900) == .inserted)
+    #expect(cache.statistics.expirations == 1_000 && cache.totalCost <= 2_000)
+    #expect(cache.contains(2_001))
+    cache.checkInvariants()
+  }
+
   @Test("A new idle time counts from the last use, however late it is on the clock")
   func endOfTime() {
     let year = 365 * 86_400
