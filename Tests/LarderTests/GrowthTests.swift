@@ -96,4 +96,28 @@ struct GrowthTests {
       cache.checkInvariants()
     }
   }
+
+  @Test("What threads that have ended had at hand keeps no memory")
+  func endedThreads() {
+    let threads = 40
+    let cache = Cache<Int, SIMD64<Double>>(countLimit: 10_000)
+    cache[-1] = .zero
+    let stored = Protected(0)
+    onThreads(threads) { thread in
+      let keys = thread * 64..<(thread + 1) * 64
+      for key in keys { cache[key] = .zero }
+      // All at once, so that the slots of each lie in many pages.
+      stored.withLock { $0 += 1 }
+      while stored.withLock({ $0 }) < threads { sleepBriefly() }
+      for key in keys { cache[key] = nil }
+    }
+    cache.reclaim()
+    #expect(cache.count == 1)
+    let fresh = Cache<Int, SIMD64<Double>>(countLimit: 10_000)
+    fresh[-1] = .zero
+    #expect(
+      cache.memoryFootprint < fresh.memoryFootprint + 256 << 10,
+      "\(cache.memoryFootprint) of \(fresh.memoryFootprint)")
+    cache.checkInvariants()
+  }
 }

@@ -16,6 +16,9 @@ bool lrd_slot_refill(lrd_cache *cache, lrd_lane *lane);
 /// out first what it got last.
 void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane);
 
+/// Gives all free slots of a lane to the pool. Asks for no visit.
+void lrd_slot_give_all(lrd_cache *cache, lrd_lane *lane);
+
 /// To be called when slots were given back: if the pool is LRD_SPARSE now, asks the background
 /// thread to look whether it stays so.
 void lrd_slot_ask(lrd_cache *cache);

@@ -3,6 +3,7 @@
 
 #include "lrd_enter.h"
 #include "lrd_outcall.h"
+#include "lrd_slot.h"
 
 #include <pthread.h>
 
@@ -135,8 +136,9 @@ static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
 }
 
 /// When a thread ends, notes its last hits in the order of every cache it has used: a batch does
-/// not outlive its thread. The lanes go to the next thread that takes its record.
-static void apply_last_hits(lrd_thread *thread) {
+/// not outlive its thread. Nor do its free slots: a few in each of many pages would keep all of
+/// them. The lanes go to the next thread that takes its record.
+static void leave_caches(lrd_thread *thread) {
   lrd_lanes_forget_near();
   lrd_lock_acquire(&caches_lock);
   for (lrd_cache *cache = newest; cache; cache = cache->older) {
@@ -150,6 +152,7 @@ static void apply_last_hits(lrd_thread *thread) {
       // the lock again instead.
       if (lrd_lock_release(&shard->lock)) lrd_lock_mark(&shard->lock);
     }
+    if (lane) lrd_slot_give_all(cache, lane);
   }
   lrd_lock_release(&caches_lock);
 }
@@ -159,7 +162,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void start(void) {
   if (started) return; // see after_fork_child()
   lrd_platform_start();
-  lrd_thread_set_exit_hook(apply_last_hits);
+  lrd_thread_set_exit_hook(leave_caches);
   started = pthread_atfork(before_fork, after_fork_parent, after_fork_child) == 0;
 }
 

@@ -42,6 +42,13 @@ void lrd_slot_drain(lrd_cache *cache, lrd_lane *lane) {
   give(cache, given, LRD_FREE_SLOTS / 2);
 }
 
+void lrd_slot_give_all(lrd_cache *cache, lrd_lane *lane) {
+  uint32_t given[LRD_FREE_SLOTS], count = 0;
+  for (; lane->free_count; lane->free_count--)
+    given[count++] = lane->free[lane->first_free++ % LRD_FREE_SLOTS];
+  if (count) lrd_pool_give(&cache->pool, given, count);
+}
+
 void lrd_slot_give_slow(lrd_cache *cache, uint32_t id) {
   give(cache, &id, 1);
 }

@@ -32,17 +32,10 @@ static bool run(lrd_cache *cache) {
   return lrd_pass_end(&pass) && result == LRD_PASS_DONE;
 }
 
-/// Gives all free slots of the calling thread's lane to the pool.
-static void give_free_slots(lrd_cache *cache, lrd_lane *lane) {
-  for (; lane->free_count; lane->free_count--) {
-    lrd_pool_give(&cache->pool, &lane->free[lane->first_free++ % LRD_FREE_SLOTS], 1);
-  }
-}
-
 void lrd_compact(lrd_cache *cache, lrd_lane *lane) {
   if (!cache->hooks.copy || lrd_pass_destroys(cache)) return;
   lrd_pass_take_settled(cache);
-  if (lane) give_free_slots(cache, lane);
+  if (lane) lrd_slot_give_all(cache, lane);
   // Others may have begun when much more was there: the room that they made would be too much.
   bool begun = lrd_vacancy_cancel(&cache->pool);
   lrd_reserve_drop(&cache->pool);
