@@ -236,7 +236,7 @@ static void run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief, gathered *
 
 void lrd_relief_run(lrd_cache *cache, lrd_lane *lane, lrd_relief *relief) {
   uint64_t count = lrd_cache_count(cache) / gathered_part;
-  uint64_t cost = lrd_limbo_bound(0, lrd_cache_cost_limit(cache)).cost;
+  uint64_t cost = lrd_limbo_cost_bound(lrd_cache_cost_limit(cache));
   relief->depth.deep = lrd_budget_is_deep(&cache->budget, relief->bounds, relief->allowance);
   gathered gathered = {.most = {count < gathered_most ? count : gathered_most, cost}};
   run(cache, lane, relief, &gathered);
