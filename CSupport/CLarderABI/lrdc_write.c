@@ -222,6 +222,7 @@ larder_status larder_remove(larder_cache *cache, const void *data, uint64_t size
   lrd_shard_enter(cache->core, lane, shard);
   lrd_entry *entry = lrdc_find_locked(cache, shard, &key);
   if (!entry) {
+    lrd_removal_of_none_locked(shard, key.hash);
     lrd_shard_leave(cache->core, shard);
     return LARDER_NOT_FOUND;
   }

@@ -28,6 +28,7 @@ extension Cache {
     lrd_shard_enter(core, lane, shard)
     if lrd_shard_is_flying_locked(shard) { outdateLocked(key, hash, shard) }
     guard let entry = findLocked(key, hash, shard) else {
+      lrd_removal_of_none_locked(shard, hash)
       return lrd_shard_leave(core, shard)
     }
     if let value, !lrd_entry_is_expired_locked(shard, entry) {

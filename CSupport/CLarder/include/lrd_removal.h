@@ -23,6 +23,10 @@ void lrd_removal_finish(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage
 void lrd_removal_of_one(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage, lrd_entry *entry)
     LRD_RELEASE(shard->lock);
 
+/// To be called when a call removes a key that the shard does not hold. The policy may have evicted
+/// it and still think that another one would have kept it.
+void lrd_removal_of_none_locked(lrd_shard *shard, uint64_t hash) LRD_REQUIRES(shard->lock);
+
 /// Removes all entries. Takes the locks of all shards itself, so no insertion comes in between.
 void lrd_removal_of_all(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
 

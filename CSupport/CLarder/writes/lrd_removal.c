@@ -45,6 +45,11 @@ void lrd_removal_of_one(lrd_cache *cache, lrd_shard *shard, lrd_garbage *garbage
   lrd_removal_finish(cache, shard, garbage, &removed);
 }
 
+void lrd_removal_of_none_locked(lrd_shard *shard, uint64_t hash) {
+  const lrd_policy *policy = shard->policy;
+  if (policy->removed) policy->removed(&shard->order, lrd_hash48(hash));
+}
+
 /// Says of the entries that had expired that this is why they leave. Returns how many had.
 static uint64_t tell_expired(lrd_cache *cache, const lrd_chain *removed) {
   uint64_t limit = lrd_limit_at(lrd_tick_at(lrd_now(cache->clock))), expired = 0;

@@ -59,7 +59,11 @@ extension LocalCache where Value: ~Copyable {
   @discardableResult
   public func remove(_ key: Key) -> Bool {
     enter()
-    guard let entry = find(key, hasher.hash(key)) else { return false }
+    let hash = hasher.hash(key)
+    guard let entry = find(key, hash) else {
+      lrd_removal_of_none_locked(lrd_local_shard(core), hash)
+      return false
+    }
     remove(entry)
     return true
   }

@@ -249,6 +249,7 @@ const lrd_policy lrd_policy_adaptive = {
     .resize = lrd_adaptive_resize,
     .listens = adaptive_listens,
     .missed = lrd_sampling_missed,
+    .removed = lrd_sampling_removed,
     .renewed = lrd_adaptive_renewed,
     .insert = lrd_adaptive_insert,
     .remove = adaptive_remove,

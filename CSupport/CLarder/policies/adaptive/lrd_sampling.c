@@ -95,9 +95,18 @@ void lrd_sampling_upkeep(lrd_order *order, lrd_slots slots) {
   while (state->probe_count > kept && advance(order) && all) continue;
 }
 
-void lrd_sampling_missed(lrd_order *order, uint64_t hash48) {
+/// Tells the advisor of a key that the shard does not hold.
+static void tell_absent(lrd_order *order, uint64_t hash48, lrd_heard heard) {
   if (!lrd_sampling_hears(order->state, hash48)) return;
-  lrd_sampling_tell(order, lrd_hash_mix(hash48), LRD_HEARD_MISS, 0);
+  lrd_sampling_tell(order, lrd_hash_mix(hash48), heard, 0);
+}
+
+void lrd_sampling_missed(lrd_order *order, uint64_t hash48) {
+  tell_absent(order, hash48, LRD_HEARD_MISS);
+}
+
+void lrd_sampling_removed(lrd_order *order, uint64_t hash48) {
+  tell_absent(order, hash48, LRD_HEARD_REMOVAL);
 }
 
 /// Puts the entry in slot `id` in the sample in place of the one in slot `old_id`, whose place it

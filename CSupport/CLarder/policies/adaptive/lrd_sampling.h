@@ -51,6 +51,7 @@ void lrd_sampling_upkeep(lrd_order *order, lrd_slots slots);
 
 /* The policy's functions of these names. */
 void lrd_sampling_missed(lrd_order *order, uint64_t hash48);
+void lrd_sampling_removed(lrd_order *order, uint64_t hash48);
 uint32_t lrd_sampling_replace(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,
                               uint32_t id);
 uint32_t lrd_sampling_move(lrd_order *order, lrd_pool *pool, lrd_entry *old, lrd_entry *entry,

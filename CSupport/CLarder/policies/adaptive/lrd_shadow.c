@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+/// Stores after an eviction for which a shadow counts as full, as a shard does: where keys are
+/// removed, room that comes free now and then is no cache that fills up.
+enum { full_after_eviction = 32 };
+
 /// A state; the two bits below are the credit.
 enum { known = 4, gone = 8 };
 
@@ -156,41 +160,34 @@ static void age(lrd_shadows *shadows, uint32_t number, bool keeps) {
   if (!keeps) key->states &= ~((uint32_t)LRD_CREDIT_MOST << 4 * number);
 }
 
-/// True when the key at this place of a queue, counted from the oldest, is a removed one.
-static bool is_gone(const lrd_shadows *shadows, uint32_t number, const lrd_shadow_queue *queue,
-                    uint32_t place) {
-  if (place >= queue->count) return false;
-  uint16_t id = queue->keys[(queue->first + place) & shadows->mask];
-  return state_of(&shadows->keys[id], number) & gone;
-}
-
-/// Takes the oldest young key out. The older half moves up by a place.
-static uint16_t pop_young(const lrd_shadows *shadows, lrd_shadow *shadow) {
-  lrd_shadow_queue *small = &shadow->small;
-  uint32_t place = small->first + shadow->old;
-  uint16_t id = small->keys[place & shadows->mask];
-  for (; place != small->first; place--) {
-    small->keys[place & shadows->mask] = small->keys[(place - 1) & shadows->mask];
+/// Takes the removed keys out of a queue. Returns how many of them were among the oldest `part`.
+static uint32_t sweep_queue(lrd_shadows *shadows, uint32_t number, lrd_shadow_queue *queue,
+                            uint32_t part) {
+  uint32_t kept = 0, old = 0;
+  for (uint32_t place = 0; place < queue->count; place++) {
+    uint16_t id = queue->keys[(queue->first + place) & shadows->mask];
+    if (state_of(&shadows->keys[id], number) & gone) {
+      old += place < part;
+      leave(shadows, number, id);
+    } else {
+      queue->keys[(queue->first + kept++) & shadows->mask] = id;
+    }
   }
-  small->first++;
-  small->count--;
-  return id;
+  queue->count = kept;
+  return old;
 }
 
-/// Takes a removed key out of a shadow if it is the oldest of the main queue or of a half of the
-/// small one. False when none is.
-static LRD_COLD bool drop_gone(lrd_shadows *shadows, uint32_t number) {
+/// Takes the removed keys out of a shadow.
+static LRD_COLD void sweep(lrd_shadows *shadows, uint32_t number) {
   lrd_shadow *shadow = &shadows->shadow[number];
-  if (is_gone(shadows, number, &shadow->main, 0)) {
-    leave(shadows, number, pop(shadows, &shadow->main));
-  } else if (is_gone(shadows, number, &shadow->small, 0)) {
-    leave(shadows, number, pop_small(shadows, shadow));
-  } else if (is_gone(shadows, number, &shadow->small, shadow->old)) {
-    leave(shadows, number, pop_young(shadows, shadow));
-  } else {
-    return false;
-  }
-  return true;
+  shadow->old -= sweep_queue(shadows, number, &shadow->small, shadow->old);
+  sweep_queue(shadows, number, &shadow->main, 0);
+}
+
+/// True when a full shadow has so many removed keys that it is swept. Each shadow waits for more
+/// than the one before, so that they are not all swept for the same request.
+static bool is_swept(const lrd_shadows *shadows, uint32_t number) {
+  return shadows->shadow[number].gone > shadows->capacity / 16 + shadows->capacity / 128 * number;
 }
 
 /// Evicts a key, by the rules of lrd_policy_adaptive.c.
@@ -265,10 +262,14 @@ void lrd_shadows_add(lrd_shadows *shadows, lrd_shadow_set set, uint64_t mixed, b
     const lrd_expert *expert = &lrd_experts[number];
     bool for_main = expert->clock;
     uint32_t count = shadow->small.count + shadow->main.count;
-    if (LRD_LIKELY(count == shadows->capacity || (id == none && count))) {
-      if (LRD_LIKELY(!shadow->gone) || !drop_gone(shadows, number)) evict(shadows, number);
+    if (LRD_UNLIKELY(count < shadows->capacity && (id != none || !count))) {
+      if (!shadow->full_for) for_main |= fills(shadow, expert, demand);
+      shadow->full_for -= shadow->full_for != 0;
+    } else if (LRD_UNLIKELY(is_swept(shadows, number))) {
+      sweep(shadows, number);
     } else {
-      for_main |= fills(shadow, expert, demand);
+      evict(shadows, number);
+      shadow->full_for = full_after_eviction;
     }
     bool proven = lrd_ghosts_recall(&shadow->ghosts, mixed_of(hash), expert->life);
     for_main |= proven && missed;

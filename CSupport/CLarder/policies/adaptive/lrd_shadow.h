@@ -16,9 +16,9 @@
  * answers for all, and one addition notes a hit in all.
  *
  * A removed key leaves the directory at once, but its number stays in the queues until it is the
- * oldest there. Until then a shadow holds one key less. An eviction drops such a key if the oldest
- * of the main queue or of a half of the small one is one, and evicts another only if none is. A key
- * that has left all queues is free: its number is used again.
+ * oldest there, or until the queues are swept: once a full shadow has more such numbers than a
+ * sixteenth of its capacity, or somewhat more. Until then it holds so many keys less. A key that
+ * has left all queues is free: its number is used again.
  *
  * Guard: the advisor's lock. */
 #pragma once
@@ -58,6 +58,7 @@ typedef struct lrd_shadow {
   uint32_t old;          // of the small queue: those in the older half
   uint32_t small_target; // of the small queue
   uint32_t gone;         // removed keys that are still in a queue
+  uint32_t full_for;     // stores for which the shadow still counts as full after an eviction
   lrd_ghosts ghosts;
 } lrd_shadow;
 
