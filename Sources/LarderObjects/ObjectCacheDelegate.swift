@@ -21,11 +21,14 @@ public protocol ObjectCacheDelegate: NSObjectProtocol {
   /// needs `beginContentAccess()` for that: content that nobody uses is discarded when the method
   /// returns.
   ///
+  /// An object that is stored over itself, and refused then, leaves twice: it is told twice.
+  ///
   /// - Parameters:
   ///   - cache: The cache, as if its type said nothing about keys and values. Compare it by `===`:
   ///     casts to its true type fail. Store only objects that its true type allows, because nothing
   ///     checks that.
-  ///   - obj: The object. If it is discardable, its content is still there.
+  ///   - obj: The object. If it is discardable, its content is still there, unless it leaves because
+  ///     that is gone, or leaves twice.
   func cache(_ cache: ObjectCache<AnyObject, AnyObject>, willEvictObject obj: Any)
 }
 

@@ -70,7 +70,8 @@
  *
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
  * sleeps; one below 4,096 ns is taken for that. When its lifetime is over, a value is found for 10
- * ms more at most. It may end early, by 2 ms if its lifetime is longer than a second and by some
+ * ms more at most. For 2 ms after the end, calls may disagree, also those of one thread. It may end
+ * early, by 2 ms if its lifetime is longer than a second and by some
  * microseconds otherwise, and by a 64th of an idle lifetime. It still counts, and holds its memory,
  * until a write or the background thread comes upon it. That is within a second, unless the machine
  * is overloaded; the time that the machine sleeps does not count there. Where values can expire, an
