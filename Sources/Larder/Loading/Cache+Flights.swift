@@ -143,7 +143,7 @@ extension Cache {
     if isAbsence { removeAbsent(flight) }
     // The cancellation of the task that runs the loader is no business of the others.
     let isCancelled = !flight.isAsync && error is CancellationError && Task.isCancelled
-    let failure = RememberedFailure(error, after: flight.failures, with: options, at: now)
+    let failure = RememberedFailure(error, after: flight.failuresBefore, with: options, at: now)
     flights.land(flight, isCancelled ? .again : .failed(error), remembering: failure)
   }
 }

@@ -16,6 +16,7 @@ import Synchronization
 ///
 /// FIELDS
 ///   `hash`, `process`, `replaces`, `isAsync`, `goesOn`   constant
+///   `failuresBefore`   constant once the flight is in the table
 ///   `outdated`   see `Flights`
 ///   `hasBegun`   the lock of the key's shard
 ///   all others   the lock of the flight's stripe
@@ -47,8 +48,8 @@ class AnyFlight: LoadNode, @unchecked Sendable {
   var isAbandoned = false
   /// Set when the load has failed and the failure is remembered.
   var failure: RememberedFailure?
-  /// How often in a row the key's loads have failed, this one included when it has.
-  var failures = 0
+  /// How often in a row the key's loads had failed before this one.
+  var failuresBefore = 0
   /// Whether the statistics count it as outdated.
   var countsAsOutdated = false
   /// Set when its storing is decided and nothing had outdated it: what does so later comes too
@@ -66,6 +67,9 @@ class AnyFlight: LoadNode, @unchecked Sendable {
 
   // A flight that nobody flies still has the waiters of the other process.
   deinit { while waiters.popFirst() != nil {} }
+
+  /// How often in a row the key's loads have failed by now.
+  var failures: Int { failure?.failures ?? failuresBefore }
 
   /// Whether nobody in this process flies it.
   var isForeign: Bool { process != getpid() }

@@ -39,7 +39,7 @@ extension Flights {
           boarding = .joined(flight, mine)
           return
         }
-        new.failures = flight.failures
+        new.failuresBefore = flight.failures
         flight.outdate()
         stripe.remove(flight)
         gone = flight
@@ -74,7 +74,7 @@ extension Flights {
     let began = stripe(of: hash).withLock { stripe in
       if let flight = self.flight(of: key, hash, in: stripe) {
         if flight.failure?.isFresh(at: now) ?? (flight.process == new.process) { return false }
-        new.failures = flight.failures
+        new.failuresBefore = flight.failures
         flight.outdate()
         stripe.remove(flight)
         gone = flight
@@ -90,6 +90,8 @@ extension Flights {
   /// Takes a caller off its flight: the loader of `asking`, or somebody else. When the last one
   /// leaves a load that can be cancelled, it is, unless it is to go on.
   func leave(_ flight: OneFlight, _ waiter: Waiter<Value>, asking: LoadNode? = nil) {
+    let heir = flight.isAsync && !flight.goesOn ? heir(of: flight) : nil
+    var gone = heir
     let (isWoken, task) = stripe(of: flight.hash).withLock { stripe -> (Bool, Task<Void, Never>?) in
       guard waiter.isWaiting else { return (false, nil) }
       waiter.end(.left)
@@ -98,13 +100,29 @@ extension Flights {
       guard flight.waiters.isEmpty, flight.isAsync, !flight.goesOn else { return (true, nil) }
       // Out of the table: who asks from now on needs a load that is not cancelled.
       flight.isAbandoned = true
-      flight.outdate()
       stripe.remove(flight)
+      if let heir, flight.isCurrent {
+        stripe.add(heir)
+        gone = stripe.remember(heir).map { unsafeDowncast($0, to: OneFlight.self) }
+      }
+      flight.outdate()
       stripe.numbers.cancellations += 1
       return (true, flight.task)
     }
+    if let gone { end(gone) }
     if isWoken { waiter.wake() }
     if let task { Nudge.cancel(task).give(to: flight, for: asking) }
+  }
+
+  /// What takes the place of a flight that is given up, so that the failures before it still
+  /// count; `nil` if there were none. It counts as begun before it is in the table, so that a write
+  /// looks for it there, and whoever takes it out can end it.
+  private func heir(of flight: OneFlight) -> OneFlight? {
+    guard let failure = RememberedFailure(keeping: flight.failuresBefore) else { return nil }
+    let heir = OneFlight(flight.key, flight.hash, isAsync: true, goesOn: true)
+    heir.failure = failure
+    begin(heir)
+    return heir
   }
 
   /// Tells a flight which task runs its loader.

@@ -36,7 +36,6 @@ extension Flights {
       flight.task = nil
       guard let failure, flight.isCurrent else { return stripe.remove(flight) }
       flight.failure = failure
-      flight.failures = failure.failures
       forgotten = stripe.remember(flight)
       isRemembered = true
     }

@@ -99,11 +99,27 @@ final class Flights<Key: Hashable & Sendable, Value: Sendable>: AnyFlights, @unc
   func outdateAll(where isConcerned: ((Key) -> Bool)? = nil) {
     for stripe in stripes {
       let all = stripe.withLock { $0.all }
-      for flight in all where isConcerned?(unsafeDowncast(flight, to: OneFlight.self).key) ?? true {
-        let gone = stripe.withLock { $0.contains(flight) ? $0.outdate(flight) : nil }
+      for flight in all {
+        let flight = unsafeDowncast(flight, to: OneFlight.self)
+        guard isConcerned?(flight.key) ?? true else { continue }
+        let gone = stripe.withLock { stripe in
+          if stripe.contains(flight) { return stripe.outdate(flight) }
+          // It may have been given up meanwhile, and have left a count of failures.
+          let heir = self.flight(of: flight.key, flight.hash, in: stripe)
+          return heir?.failure == nil ? nil : stripe.outdate(heir)
+        }
         if let gone, gone.failure != nil || gone.isForeign { end(gone) }
       }
     }
+  }
+
+  /// Notes that a flight has begun, which is not in the table yet.
+  func begin(_ flight: AnyFlight) {
+    let shard = lrd_cache_shard(core, flight.hash)
+    lrd_shard_enter(core, nil, shard)
+    lrd_flight_begin_locked(shard)
+    flight.hasBegun = true
+    lrd_shard_leave(core, shard)
   }
 
   /// Notes that a flight is over. One of the process that this one was forked from may not have
