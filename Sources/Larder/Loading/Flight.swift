@@ -19,6 +19,7 @@ import Synchronization
 ///   `failuresBefore`   constant once the flight is in the table
 ///   `outdated`   see `Flights`
 ///   `hasBegun`   the lock of the key's shard
+///   `waiting`    the lock of the limiter
 ///   all others   the lock of the flight's stripe
 class AnyFlight: LoadNode, @unchecked Sendable {
   // Sendable: as listed above.
@@ -44,6 +45,8 @@ class AnyFlight: LoadNode, @unchecked Sendable {
   var task: Task<Void, Never>?
   /// Where the load waits for its turn, or may come to.
   var limiter: LoadLimiter?
+  /// Its place there, from when it begins to wait.
+  var waiting: LoadLimiter.Waiting?
   var priority: TaskPriority?
   var isAbandoned = false
   /// Set when the load has failed and the failure is remembered.

@@ -57,7 +57,7 @@ extension Flights {
   /// Notes that a load waits for a flight, which must not wait for the turn of that load.
   private func need(_ flight: OneFlight) {
     flight.need()
-    stripe(of: flight.hash).withLock { _ in flight.limiter }?.admitNeeded()
+    stripe(of: flight.hash).withLock { _ in flight.limiter }?.admit(flight)
   }
 
   /// Tells a flight that is about to start where it may have to wait for its turn.

@@ -40,7 +40,10 @@ class LoadNode: @unchecked Sendable {
   private let needed = Atomic(false)
 
   /// Whether a load waits for this one. See `LoadLimiter`.
-  var isNeeded: Bool { needed.load(ordering: .relaxed) }
+  var isNeeded: Bool {
+    LoadPoints.see()
+    return needed.load(ordering: .relaxed)
+  }
 
   func need() { needed.store(true, ordering: .relaxed) }
 

@@ -5,22 +5,20 @@
 ///
 /// A load that another load waits for runs at once, above the number: the other one may have the
 /// turn that it waits for. `LoadNode.isNeeded` says so. It is set before the lock is taken to look
-/// for the load among those who wait, and read under the lock before the load begins to wait.
+/// whether the load waits, and read under the lock before the load begins to wait. A load knows its
+/// place in the queue, so nobody searches for it, however many wait.
 /// Cancellation is seen in the same way: a task is marked before its handler takes the lock.
 final class LoadLimiter: Sendable {
-  private typealias Continuation = UnsafeContinuation<Bool, Never>
+  fileprivate typealias Continuation = UnsafeContinuation<Bool, Never>
 
-  /// Loads that wait, and their place in the queue. Their task holds it until it is resumed, so
-  /// that none dies under the lock.
-  private final class Waiting: @unchecked Sendable {
+  /// The place in the queue of loads that wait together. Their task holds it until it is resumed,
+  /// so that none dies under the lock.
+  final class Waiting: @unchecked Sendable {
     // Sendable: the limiter's lock guards what changes.
-    let loads: [LoadNode]
     /// Told whether there is a turn to give back. `nil` out of the queue.
-    var continuation: Continuation?
-    unowned(unsafe) var previous: Waiting?
-    var next: Waiting?
-
-    init(_ loads: [LoadNode]) { self.loads = loads }
+    fileprivate var continuation: Continuation?
+    fileprivate unowned(unsafe) var previous: Waiting?
+    fileprivate var next: Waiting?
   }
 
   private struct State {
@@ -53,9 +51,9 @@ final class LoadLimiter: Sendable {
 
   /// Waits for a turn to run one loader for these loads. Returns whether there is one to give back.
   /// A task that is cancelled waits no longer, and is to run no loader, with a turn or without.
-  func enter(for loads: [LoadNode]) async -> Bool {
+  func enter(for loads: [AnyFlight]) async -> Bool {
     LoadPoints.reach()
-    let waiting = Waiting(loads)
+    let waiting = Waiting()
     let mayGiveBack = await withTaskCancellationHandler {
       await withUnsafeContinuation { (continuation: Continuation) in
         let hasTurn = state.withLock { state -> Bool? in
@@ -64,6 +62,7 @@ final class LoadLimiter: Sendable {
             state.free -= 1
             return true
           }
+          for load in loads { load.waiting = waiting }
           state.append(waiting, continuation)
           return nil
         }
@@ -88,18 +87,9 @@ final class LoadLimiter: Sendable {
     next?.resume(returning: true)
   }
 
-  /// Lets those run who are needed by now.
-  func admitNeeded() {
-    let needed = state.withLock { state in
-      var needed: [Continuation] = []
-      var candidate = state.first
-      while let waiting = candidate {
-        candidate = waiting.next
-        guard waiting.loads.contains(where: \.isNeeded) else { continue }
-        if let continuation = state.remove(waiting) { needed.append(continuation) }
-      }
-      return needed
-    }
-    for continuation in needed { continuation.resume(returning: false) }
+  /// Lets a load that is needed by now run, and those that wait with it, if they do. O(1).
+  func admit(_ load: AnyFlight) {
+    let needed = state.withLock { state in load.waiting.flatMap { state.remove($0) } }
+    needed?.resume(returning: false)
   }
 }

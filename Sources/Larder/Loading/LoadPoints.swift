@@ -6,6 +6,8 @@ package enum LoadPoints {
   #if DEBUG
     /// Called at each place, with a condition for going on. `nil` outside of that test.
     @TaskLocal package static var stop: (@Sendable (_ isReady: () -> Bool) -> Void)?
+    /// Called for each look at whether a load is needed, maybe under a lock. It may count.
+    @TaskLocal package static var seen: (@Sendable () -> Void)?
   #endif
 
   /// Stops here if a test wants it. What follows the place makes `isReady` true first.
@@ -13,6 +15,14 @@ package enum LoadPoints {
   static func reach(when isReady: () -> Bool = { true }) {
     #if DEBUG
       stop?(isReady)
+    #endif
+  }
+
+  /// Tells a test of a look at one load.
+  @inline(__always)
+  static func see() {
+    #if DEBUG
+      seen?()
     #endif
   }
 }
