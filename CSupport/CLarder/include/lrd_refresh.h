@@ -55,9 +55,12 @@ static inline bool lrd_refresh_claim_early(void *words, uint64_t time) {
                                                  memory_order_relaxed, memory_order_relaxed);
 }
 
-/// The tick at which an entry expires if nobody uses it; LRD_FOREVER or later if it does not.
-static inline uint64_t lrd_refresh_deadline(const lrd_entry *entry) {
-  return lrd_word_deadline(LRD_LOAD(&lrd_entry_time(entry)->word));
+/// The tick at which an entry expires however often it is used; LRD_FOREVER or later if it does
+/// not. Who asks is about to use it, and an idle deadline is no end of what is used.
+static inline uint64_t lrd_refresh_deadline(const lrd_cache *cache, const lrd_entry *entry) {
+  // Acquire, partner: the release store of whoever changes `hard` (lrd_deadline.h).
+  uint64_t word = atomic_load_explicit(&lrd_entry_time(entry)->word, memory_order_acquire);
+  return lrd_word_deadline(lrd_entry_hard(&cache->pool, entry, word));
 }
 
 #pragma clang assume_nonnull end

@@ -58,8 +58,10 @@ public struct LoadingOptions: Sendable {
   /// all load at the same moment. At 1 the time before the end is mostly that of its load times the
   /// natural logarithm of the lookups during a load, and never more than 37 times that of its load.
   /// The lookup gets its value at once. This is XFetch, by Vattani, Chierichetti and Lowenstein
-  /// (VLDB 2015). Only values that were loaded have a load whose time is known. An entry takes 16
-  /// bytes more if it can expire anyway, otherwise 32.
+  /// (VLDB 2015). Only values that were loaded have a load whose time is known. The end is the one
+  /// that uses do not move, as of ``Cache/remainingLifetime(forKey:ifUsed:)``: where only
+  /// ``Expiration/afterAccess`` ends a value, it is not loaded early. An entry takes 16 bytes more
+  /// if it can expire anyway, otherwise 32.
   public var earlyRefresh: Double?
 
   /// Takes the place of chance in ``earlyRefresh``, for tests: a number above 0, at most 1.

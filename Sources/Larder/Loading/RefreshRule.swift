@@ -30,7 +30,8 @@ struct Refreshing: Sendable {
 /// Prevention", PVLDB 8(8), 2015: a hit takes the value for expired `time * beta * -ln(chance)`
 /// before its deadline, where `time` is what its load took. So the slower the load and the nearer
 /// the deadline, the more likely a load is, and no two processes do it at the same moment. One
-/// early load for each value: if it fails, the deadline decides.
+/// early load for each value: if it fails, the deadline decides. The deadline is the one that uses
+/// do not move: a value that is used would not expire at the other.
 ///
 /// Plain numbers: a hit that copied a reference would count it, which is a write that all threads
 /// share.
@@ -88,7 +89,7 @@ extension Cache {
     _ entry: UnsafeMutablePointer<lrd_entry>, by rule: RefreshRule, at now: UInt64
   ) -> Bool {
     let time = lrd_refresh_time(rule.words(of: entry))
-    let deadline = lrd_refresh_deadline(entry)
+    let deadline = lrd_refresh_deadline(core, entry)
     guard time > 0, deadline > now else { return false }
     let left = Double(deadline - now)
     let most = Double(time) * rule.beta

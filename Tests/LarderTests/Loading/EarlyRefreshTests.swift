@@ -8,13 +8,14 @@ import Testing
 struct EarlyRefreshTests {
   typealias Subject = RefreshTests.Subject
 
-  /// A cache of values that live for 100 seconds and take 2 to load.
+  /// A cache of values that live for 100 seconds, unless told otherwise, and take 2 to load.
   private func subject(
-    beta: Double?, chance: Double?, refreshAfter: Duration? = nil
+    beta: Double?, chance: Double?, refreshAfter: Duration? = nil,
+    expiration: Expiration = .afterWrite(.seconds(100))
   ) -> Subject {
     var loading = LoadingOptions(refreshAfter: refreshAfter, earlyRefresh: beta)
     if let chance { loading.chance = { chance } }
-    return Subject(loading, expiration: .afterWrite(.seconds(100))) { number, clock in
+    return Subject(loading, expiration: expiration) { number, clock in
       clock.advance(by: .seconds(2))
       return number
     }
@@ -92,6 +93,28 @@ struct EarlyRefreshTests {
     }
     #expect(cache.statistics.refreshes == 1 && cache.statistics.failures == 1)
     cache.cache.checkInvariants()
+  }
+
+  @Test("The deadline is the one that uses do not move", arguments: [3, 10, 90, 1_000])
+  func idle(seconds: Int) async throws {
+    let idle = Duration.seconds(seconds)
+    func before(_ expiration: Expiration, chance: Double = 0.006737) async throws -> Int? {
+      try await secondsBefore(subject(beta: 1, chance: chance, expiration: expiration))
+    }
+    #expect(try await before(.afterAccess(idle)) == nil)
+    #expect(try await before(.afterAccess(idle), chance: 0x1p-53) == nil)
+    #expect(try await before(.init(afterWrite: .seconds(100), afterAccess: idle)) == 10)
+    // A lifetime of its own, in place of that of the cache.
+    let own = subject(beta: 1, chance: 0.006737, expiration: .afterAccess(idle))
+    #expect(try await own.cache[1] == 1)
+    #expect(own.cache.cache.setLifetime(.seconds(20), forKey: 1))
+    for left in stride(from: 19, through: 10, by: -1) {
+      #expect(own.cache.statistics.refreshes == 0, "with \(left) left")
+      own.clock.advance(by: .seconds(1))
+      #expect(try await own.cache[1] == 1)
+    }
+    #expect(own.cache.statistics.refreshes == 1)
+    await own.settle()
   }
 
   @Test("By age and early: whichever comes first")
