@@ -70,8 +70,8 @@ class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
   func canName(_ name: Any, _ type: Any.Type) -> Bool { false }
   /// The keys of a group.
   func keys(in group: Any) -> [Key] { [] }
-  /// Whether a key belongs to a group.
-  func isMember(_ key: Key, of group: Any) -> Bool { false }
+  /// Tells of a key whether it belongs to a group, which is looked at once, however many keys.
+  func members(of group: Any) -> (Key) -> Bool { { _ in false } }
   /// The number of entries in a group.
   func count(in group: Any) -> Int { 0 }
   /// The number of groups that have entries, for tests.
@@ -175,7 +175,10 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
     return convert(number)
   }
 
-  override func isMember(_ key: Key, of group: Any) -> Bool { self.group(key) == Self.group(group) }
+  override func members(of group: Any) -> (Key) -> Bool {
+    guard let group = Self.group(group) else { return { _ in false } }
+    return { self.group($0) == group }
+  }
 
   override func keys(in group: Any) -> [Key] {
     guard let group = Self.group(group) else { return [] }
