@@ -80,7 +80,12 @@ extension Cache {
     guard let first = begun.first else { return }
     // Cannot throw: nobody has had the time to make the flights wait for anything.
     let asking = begun.map { try! LoadGraph.willAwait($0) }
-    defer { for (flight, asking) in zip(begun, asking) { LoadGraph.didAwait(flight, by: asking) } }
+    defer {
+      // The last one first: nothing lies behind it that would have to move.
+      for (flight, asking) in zip(begun, asking).reversed() {
+        LoadGraph.didAwait(flight, by: asking)
+      }
+    }
     for flight in begun { LoadGraph.join(flight, to: bulk) }
     // Observers of the storing are part of the load: they cannot wait for it either.
     begun.last?.whole = bulk

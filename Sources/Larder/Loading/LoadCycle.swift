@@ -138,8 +138,11 @@ enum LoadGraph {
   static func didAwait(_ other: LoadNode, by asking: LoadNode?) {
     guard let asking else { return }
     lock.withLock { _ in
-      // The caller holds `other`, so that nothing dies here.
-      if let index = asking.awaited.firstIndex(where: { $0 === other }) {
+      // The caller holds `other`, so that nothing dies here. Of many waits a thread ends the last
+      // one first, and tasks mostly the first ones.
+      if asking.awaited.last === other {
+        asking.awaited.removeLast()
+      } else if let index = asking.awaited.firstIndex(where: { $0 === other }) {
         asking.awaited.remove(at: index)
       }
     }
