@@ -78,6 +78,40 @@ struct ShadowMemoryTests {
     #expect(lrd_advisor_bytes(shared) < bytes && sampled() > 0.7)
   }
 
+  @Test(
+    "A limit that moves by an eighth keeps the shadows, in any number of shards",
+    arguments: [1, 2, 8])
+  func movedLimit(shards: UInt32) {
+    let advisor = lrd_advisor_create(shards)!
+    let shared = UnsafeMutableRawPointer(advisor)
+    defer { lrd_advisor_destroy(shared) }
+    /// The keys of a shadow once the limit has changed: the shadows are adjusted first, and then
+    /// each shard asks.
+    func keys(afterLimit entries: UInt64) -> UInt64 {
+      lrd_advisor_adjust(shared)
+      for _ in 0..<shards { lrd_advisor_propose(advisor, entries / UInt64(shards), true) }
+      lrd_advisor_adjust(shared)
+      lrd_advisor_adjust(shared)
+      return (UInt64(lrd_advisor_threshold(advisor)) * entries + 1 << 31) >> 32
+    }
+    // New ones have a 64th of the limit.
+    #expect(keys(afterLimit: 40_000) == 625)
+    #expect(keys(afterLimit: 39_992) == 625 && keys(afterLimit: 36_000) == 625)
+    #expect(keys(afterLimit: 40_000) == 625 && keys(afterLimit: 44_000) == 625)
+    #expect(keys(afterLimit: 60_000) == 937 && keys(afterLimit: 40_000) == 625)
+    #expect(keys(afterLimit: 20_000) == 312)
+    // In small steps, too, until their size does no longer.
+    var (entries, last, made) = (UInt64(20_000), UInt64(312), 0)
+    while entries < 64_000 {
+      entries += entries / 80 * 8
+      let now = keys(afterLimit: entries)
+      if now != last { made += 1 }
+      #expect(now >= entries / 128 && now <= entries / 64)
+      last = now
+    }
+    #expect(made == 1)
+  }
+
   @Test("Evicted keys are remembered in small shards, but not in a tiny cache")
   func ghostsOfSmallShards() {
     func ghosts(_ limit: Int, shards: Int) -> UInt64 {

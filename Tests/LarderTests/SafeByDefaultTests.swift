@@ -165,8 +165,9 @@ struct SafeByDefaultTests {
     #expect((0..<800).count { cache.contains($0) } >= 700)
   }
 
-  @Test("A limit that moves by one forgets nothing that was learned", arguments: [100, 1_000])
-  func movingLimit(limit: Int) {
+  @Test(
+    "A limit that moves by one forgets nothing that was learned", arguments: [100, 1_000], [1, 4])
+  func movingLimit(limit: Int, shards: Int) {
     func hits(_ cache: Cache<Int, Int>, moves: Bool) -> Int {
       var random = SplitMix64(seed: 4)
       let steps = 200 * limit
@@ -179,7 +180,7 @@ struct SafeByDefaultTests {
       }
     }
     func make() -> Cache<Int, Int> {
-      Cache(countLimit: limit, shards: 1, options: .repeatable())
+      Cache(countLimit: limit, shards: shards, options: .repeatable())
     }
     let (still, moving) = (hits(make(), moves: false), hits(make(), moves: true))
     #expect(Double(moving) > 0.93 * Double(still), "\(moving) of \(still)")

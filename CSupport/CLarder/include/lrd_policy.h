@@ -62,7 +62,7 @@ typedef struct lrd_policy {
   const _Atomic(uint32_t) *_Nonnull (*_Nullable listens)(void *_Nullable shared);
   /// A lookup missed the key with these upper 48 bits of the hash. Only for a policy that listens.
   void (*_Nullable missed)(lrd_order *order, uint64_t hash48);
-  /// A call removes such a key, which the order does not hold. Only for a policy that listens.
+  /// A call removes such a key, which the order does not hold. NULL: the policy does not care.
   void (*_Nullable removed)(lrd_order *order, uint64_t hash48);
 
   /// Prepares state: the order is empty, new or after removeAll(). History and share stay.

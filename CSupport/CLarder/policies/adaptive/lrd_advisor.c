@@ -53,10 +53,13 @@ static uint64_t times_shards(const lrd_advisor *advisor, uint64_t entries) {
 void lrd_advisor_propose(lrd_advisor *advisor, uint64_t entries, bool exact) {
   uint64_t wished = LRD_LOAD(&advisor->wished), all = times_shards(advisor, entries);
   if (!exact && all / 2 <= wished && all >= wished / 2) return;
-  // A limit that moves by a little: the shadows go on.
-  bool close = wished && all <= wished + wished / 8 && all >= wished - wished / 8;
+  // A limit that moves by a little: the shadows go on. All shards ask, before and after they are
+  // adjusted, so what they were made for decides.
+  uint64_t built = LRD_LOAD(&advisor->built);
+  bool close = exact && built && all <= built + built / 8 && all >= built - built / 8;
   LRD_STORE(&advisor->wished, all);
-  LRD_STORE(&advisor->mean, exact && close ? all : 0);
+  LRD_STORE(&advisor->mean, close ? all : 0);
+  LRD_STORE(&advisor->exact, exact);
 }
 
 void lrd_advisor_measure(lrd_advisor *advisor, uint64_t entries) {
@@ -236,8 +239,9 @@ static void sample_locked(lrd_advisor *advisor, uint64_t entries) LRD_REQUIRES(a
 /// which are about as many as before.
 static bool suit_locked(lrd_advisor *advisor, uint64_t entries) LRD_REQUIRES(advisor->lock) {
   uint32_t capacity = advisor->capacity, best = lrd_advisor_shadow(entries);
-  return advisor->shadows && LRD_LOAD(&advisor->mean) && capacity <= entries + entries / 8 &&
-         capacity / 2 <= best && capacity >= best / 2;
+  uint64_t most = LRD_LOAD(&advisor->exact) ? entries + entries / 8 : entries;
+  return advisor->shadows && LRD_LOAD(&advisor->mean) && capacity <= most && capacity / 2 <= best &&
+         capacity >= best / 2;
 }
 
 /// Goes on with these shadows, or later if the lock is busy. False if they must be others.

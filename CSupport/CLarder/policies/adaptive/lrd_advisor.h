@@ -50,8 +50,9 @@
  * for a small cache as a whole. They are made when the cache is no longer idle (LRD_IDLE_PART). A
  * cache that stays idle or has no limit never gets any.
  *
- * A LIMIT OF THE COUNT that moves by an eighth or less is no change for the shadows: their size and
- * what they have learned stay, until their size no longer does.
+ * A LIMIT OF THE COUNT that moves by an eighth or less is no change for the shadows: what they have
+ * learned stays, and so does their size, as long as it suits. Those that have all keys of a small
+ * cache may then be an eighth larger than it.
  *
  * A NEW START. removeAll(), and a change of the limits that halves or doubles the capacity or more,
  * begin anew with the first expert: what was learned was learned of another cache.
@@ -74,7 +75,7 @@
  * THREADS. Shards call lrd_advisor_learn() under their own lock. It only tries `lock`. While
  * another shard has it, the probes wait. One that finds no room then is dropped as a whole, so all
  * shadows see the same. `lock` is held for at most seven stores in shadows, of at most
- * LRD_EXPERT_STEPS steps each, or a sweep of a shadow's queues after many removals. An upkeep does
+ * LRD_EXPERT_STEPS steps each, or, after many removals, a sweep of all their queues. An upkeep does
  * that for up to LRD_PROBES probes that wait, under the shard's lock, and for one more for each hit
  * that its polls find when there is no room to wait (at most 32). lrd_advisor_adjust() runs without
  * any lock. It allocates and frees outside `lock`, and only tries `lock` as well. fork() takes the
@@ -86,7 +87,7 @@
  *   loading      relaxed: set under `lock`, cleared by a new start
  *   demand       relaxed, like `loading`; written only when it changes, as insertions read its line
  *   keeps        the same
- *   threshold    relaxed, like `wished`, `built`, `mean` and `bytes`: sizes, adjusted at leisure.
+ *   threshold    relaxed, like `wished`, `built`, `mean`, `exact` and `bytes`: adjusted at leisure.
  *                Two shards that change `mean` at a time may lose the change of one
  *   all others   guard: `lock` */
 #pragma once
@@ -108,6 +109,7 @@ typedef struct lrd_advisor {
   _Atomic(size_t) bytes;    // of the shadows
   _Atomic(bool) loading;    // a store has followed a miss
   _Atomic(uint8_t) demand;  // lrd_demand
+  _Atomic(bool) exact;      // `wished` is a limit of the count, not an estimate
   _Atomic(bool) keeps;      // entries that age keep their hits: lrd_expert.h
   uint32_t shards;          // constant
   bool alone;               // constant: one thread has it for itself, and `lock` is never taken
@@ -165,10 +167,10 @@ static inline bool lrd_advisor_waits(lrd_advisor *advisor) {
 }
 
 /// Makes the shadows that were asked for, in place of the former ones. If memory is missing there
-/// are none. After lrd_advisor_measure(), or a limit that has moved a little, the former ones go on,
-/// with another sample, if their size does. Otherwise the current expert stays, unless the cache is twice as large as it was for the
-/// former shadows or larger, or half as large or smaller: then the first expert is followed in any
-/// case.
+/// are none. After lrd_advisor_measure(), or a limit that has moved a little, the former ones go
+/// on, with another sample, if their size does. Otherwise the current expert stays, unless the
+/// cache is twice as large as it was for the former shadows or larger, or half as large or smaller:
+/// then the first expert is followed in any case.
 void lrd_advisor_adjust(void *advisor);
 
 static inline uint32_t lrd_advisor_current(lrd_advisor *advisor) {

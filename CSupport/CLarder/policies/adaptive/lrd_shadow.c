@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/// Stores after an eviction for which a shadow counts as full, as a shard does: where keys are
-/// removed, room that comes free now and then is no cache that fills up.
+/// Stores after an eviction for which a shadow counts as full, as a shard does for some periods:
+/// where keys are removed, room that comes free now and then is no cache that fills up.
 enum { full_after_eviction = 32 };
 
 /// A state; the two bits below are the credit.
@@ -160,6 +160,43 @@ static void age(lrd_shadows *shadows, uint32_t number, bool keeps) {
   if (!keeps) key->states &= ~((uint32_t)LRD_CREDIT_MOST << 4 * number);
 }
 
+/// True when the key at this place of a queue, counted from the oldest, is a removed one.
+static bool is_gone(const lrd_shadows *shadows, uint32_t number, const lrd_shadow_queue *queue,
+                    uint32_t place) {
+  if (place >= queue->count) return false;
+  uint16_t id = queue->keys[(queue->first + place) & shadows->mask];
+  return state_of(&shadows->keys[id], number) & gone;
+}
+
+/// Takes the oldest young key out. The older half moves up by a place.
+static uint16_t pop_young(const lrd_shadows *shadows, lrd_shadow *shadow) {
+  lrd_shadow_queue *small = &shadow->small;
+  uint32_t place = small->first + shadow->old;
+  uint16_t id = small->keys[place & shadows->mask];
+  for (; place != small->first; place--) {
+    small->keys[place & shadows->mask] = small->keys[(place - 1) & shadows->mask];
+  }
+  small->first++;
+  small->count--;
+  return id;
+}
+
+/// Takes a removed key out of a shadow if it is the oldest of the main queue or of a half of the
+/// small one. False when none is.
+static bool drop_gone(lrd_shadows *shadows, uint32_t number) {
+  lrd_shadow *shadow = &shadows->shadow[number];
+  if (is_gone(shadows, number, &shadow->main, 0)) {
+    leave(shadows, number, pop(shadows, &shadow->main));
+  } else if (is_gone(shadows, number, &shadow->small, 0)) {
+    leave(shadows, number, pop_small(shadows, shadow));
+  } else if (is_gone(shadows, number, &shadow->small, shadow->old)) {
+    leave(shadows, number, pop_young(shadows, shadow));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 /// Takes the removed keys out of a queue. Returns how many of them were among the oldest `part`.
 static uint32_t sweep_queue(lrd_shadows *shadows, uint32_t number, lrd_shadow_queue *queue,
                             uint32_t part) {
@@ -177,17 +214,16 @@ static uint32_t sweep_queue(lrd_shadows *shadows, uint32_t number, lrd_shadow_qu
   return old;
 }
 
-/// Takes the removed keys out of a shadow.
-static LRD_COLD void sweep(lrd_shadows *shadows, uint32_t number) {
+/// Makes room in a full shadow by removed keys alone: one that is the oldest, or all of them, if
+/// there are many. Each shadow waits for more of them than the one before, so that as long as few
+/// are removed at a time not all are swept for the same request. False if it evicts a key instead.
+static LRD_COLD bool sweep(lrd_shadows *shadows, uint32_t number) {
   lrd_shadow *shadow = &shadows->shadow[number];
+  if (drop_gone(shadows, number)) return true;
+  if (shadow->gone <= shadows->capacity / 16 + shadows->capacity / 128 * number) return false;
   shadow->old -= sweep_queue(shadows, number, &shadow->small, shadow->old);
   sweep_queue(shadows, number, &shadow->main, 0);
-}
-
-/// True when a full shadow has so many removed keys that it is swept. Each shadow waits for more
-/// than the one before, so that they are not all swept for the same request.
-static bool is_swept(const lrd_shadows *shadows, uint32_t number) {
-  return shadows->shadow[number].gone > shadows->capacity / 16 + shadows->capacity / 128 * number;
+  return true;
 }
 
 /// Evicts a key, by the rules of lrd_policy_adaptive.c.
@@ -265,9 +301,7 @@ void lrd_shadows_add(lrd_shadows *shadows, lrd_shadow_set set, uint64_t mixed, b
     if (LRD_UNLIKELY(count < shadows->capacity && (id != none || !count))) {
       if (!shadow->full_for) for_main |= fills(shadow, expert, demand);
       shadow->full_for -= shadow->full_for != 0;
-    } else if (LRD_UNLIKELY(is_swept(shadows, number))) {
-      sweep(shadows, number);
-    } else {
+    } else if (LRD_LIKELY(!shadow->gone) || !sweep(shadows, number)) {
       evict(shadows, number);
       shadow->full_for = full_after_eviction;
     }

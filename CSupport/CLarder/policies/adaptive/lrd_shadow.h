@@ -16,9 +16,10 @@
  * answers for all, and one addition notes a hit in all.
  *
  * A removed key leaves the directory at once, but its number stays in the queues until it is the
- * oldest there, or until the queues are swept: once a full shadow has more such numbers than a
- * sixteenth of its capacity, or somewhat more. Until then it holds so many keys less. A key that
- * has left all queues is free: its number is used again.
+ * oldest there. Until then a shadow holds one key less. An eviction drops such a key if the oldest
+ * of the main queue or of a half of the small one is one. If there are more of them than a sixteenth
+ * of the capacity, or up to two in some shadows, it sweeps all of them out. Otherwise it evicts
+ * another. A key that has left all queues is free: its number is used again.
  *
  * Guard: the advisor's lock. */
 #pragma once
