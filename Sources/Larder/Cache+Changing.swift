@@ -28,7 +28,7 @@ extension Cache {
     _ key: Key, cost: (Value) -> Int?, removes: Bool = false, for place: Place,
     _ body: (inout Value?) throws(Failure) -> Result
   ) throws(Failure) -> (result: Result, outcome: InsertionOutcome?) {
-    // The runs in a row that `body` itself has spoiled.
+    // The runs that `body` itself has spoiled since the last one that found an entry and was not.
     var spoiled = 0
     while true {
       var found = find(key)
@@ -36,7 +36,7 @@ extension Cache {
       // After the `defer`, so that the copy goes before the entry does.
       var value = found.bytes == nil ? found.value.take() : found.value
       var step = lrd_change()
-      let result = try run(body, on: &value, of: found.entry, &step)
+      let result = try run(body, on: &value, of: found.lane == nil ? nil : found.entry, &step)
       if value != nil {
         let cost = cost(value!) ?? found.kept.cost
         // Moved: a value that is refused dies where the cache releases values, and no copy here.
@@ -47,7 +47,7 @@ extension Cache {
       } else if (found.entry == nil && !removes) || remove(found, key) {
         return (result, nil)
       }
-      spoiled = step.spoiled ? spoiled + 1 : 0
+      if step.spoiled { spoiled += 1 } else if found.entry != nil { spoiled = 0 }
       require(
         spoiled < 1_000, "the closure must not write, each time, the key that it is to change",
         file: place.file, line: place.line)
@@ -60,7 +60,7 @@ extension Cache {
     of entry: StoredEntry?, _ step: inout lrd_change
   ) throws(Failure) -> Result {
     try withUnsafeMutablePointer(to: &step) { step throws(Failure) in
-      lrd_change_begin(step, entry)
+      lrd_change_begin(step, UnsafeRawPointer(core), entry)
       defer { lrd_change_end(step) }
       return try body(&value)
     }

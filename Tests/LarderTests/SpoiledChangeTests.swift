@@ -8,7 +8,7 @@ import Testing
 struct SpoiledChangeTests {
   enum Way: CaseIterable, Codable {
     case assigned, updated, modified, removedAndStored, allRemovedAndStored, removedWhere
-    case givenLifetime, onAnotherCache
+    case givenLifetime, onAnotherCache, toggled
 
     func spoil(_ cache: Cache<String, Int>, _ run: Int) {
       switch self {
@@ -24,6 +24,7 @@ struct SpoiledChangeTests {
       case .removedWhere:
         cache.removeAll { key, _ in key == "n" }
         cache["n"] = run
+      case .toggled: cache["n"] = cache.contains("n") ? nil : run
       case .givenLifetime: cache.setLifetime(.seconds(1_000 + run), forKey: "n")
       case .onAnotherCache:
         // The inner change is the innermost one, and the outer one is spoiled all the same.
@@ -89,6 +90,8 @@ struct SpoiledChangeTests {
     cache.modifyValue(forKey: "n", default: 0) { value in
       runs += 1
       cache["m"] = runs
+      // What another cache loses is nothing of this one.
+      Cache<String, Int>(countLimit: 1)["n"] = runs
       let run = runs
       if runs <= 1_500 { RealThread { cache["n"] = run }.join() }
       value += 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lrd_change.h — changes of an entry that one thread has begun, and code of its caller's runs in
- * their midst: without a lock, as the layer above does it for modifyValue().
+/* lrd_change.h — changes of an entry that one thread has begun. While they are under way, code of
+ * the caller runs without a lock, as in modifyValue() of the layer above.
  *
  *   lrd_change_begin()      the entry that was found
  *   the caller's code       whatever of this thread replaces or removes that entry, or gives it a
@@ -20,7 +20,8 @@
 #pragma clang assume_nonnull begin
 
 typedef struct lrd_change {
-  const lrd_entry *_Nullable entry; // its address alone is used
+  const void *_Nullable cache;      // the addresses alone are used
+  const lrd_entry *_Nullable entry; // NULL: there is none
   struct lrd_change *_Nullable outer;
   bool spoiled;
 } lrd_change;
@@ -28,18 +29,25 @@ typedef struct lrd_change {
 /// The innermost change that this thread has begun.
 extern _Thread_local lrd_change *_Nullable lrd_changes LRD_INITIAL_EXEC;
 
-/// Begins a change of an entry, which stays at its address until the end. NULL: there is none.
-void lrd_change_begin(lrd_change *change, const lrd_entry *_Nullable entry);
+/// Begins a change. The entry must be on loan: its address would be used again otherwise, and what
+/// was done to another entry taken for a change of this one.
+void lrd_change_begin(lrd_change *change, const void *cache, const lrd_entry *_Nullable entry);
 
 /// Ends the innermost change.
 void lrd_change_end(lrd_change *change);
 
-void lrd_change_note_any(const lrd_entry *_Nullable entry) LRD_COLD;
+/// These note something in all changes of the thread that it concerns.
+void lrd_change_note_slow(const lrd_entry *entry) LRD_COLD;
+void lrd_change_note_all_slow(const void *cache) LRD_COLD;
 
-/// To be called when a call replaces or removes an entry, or gives it a lifetime. NULL: when it
-/// removes all entries of a cache.
-LRD_INLINE void lrd_change_note(const lrd_entry *_Nullable entry) {
-  if (LRD_UNLIKELY(lrd_changes != NULL)) lrd_change_note_any(entry);
+/// To be called when a call replaces or removes an entry, or gives it a lifetime.
+LRD_INLINE void lrd_change_note(const lrd_entry *entry) {
+  if (LRD_UNLIKELY(lrd_changes != NULL)) lrd_change_note_slow(entry);
+}
+
+/// To be called when a call removes all entries of a cache.
+LRD_INLINE void lrd_change_note_all(const void *cache) {
+  if (LRD_UNLIKELY(lrd_changes != NULL)) lrd_change_note_all_slow(cache);
 }
 
 #pragma clang assume_nonnull end

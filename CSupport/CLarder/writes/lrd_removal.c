@@ -65,7 +65,7 @@ static uint64_t tell_expired(lrd_cache *cache, const lrd_chain *removed) {
 void lrd_removal_of_all(lrd_cache *cache, lrd_lane *lane,
                         lrd_garbage *garbage) LRD_UNCHECKED_LOCKS {
   lrd_order orders[LRD_SHARDS_MOST];
-  lrd_change_note(NULL);
+  lrd_change_note_all(cache);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) lrd_shard_enter(cache, lane, &cache->shards[i]);
   uint64_t count = 0;
   unsigned __int128 cost = 0;
