@@ -4,8 +4,9 @@
  * WHERE ROOM IS NEEDED, what has expired goes before what lives, in whatever shard it is. A shard
  * that has nothing to offer therefore looks in the others. That takes a lock of each, so the cache
  * remembers when it was last in vain, in `barren`: until the wheel turns, nothing else expires. A
- * change of the rule makes it forget. An insertion takes a bounded number of steps: it may find as
- * many entries in the way whose deadlines have moved, and then it evicts what lives.
+ * change of the rule makes it forget. An insertion takes what it needs of that, but a bounded
+ * number of steps in vain: it may find as many entries in the way whose deadlines have moved, and
+ * then it evicts what lives.
  *
  * ON A CLOCK SET BY HAND what expires within the current turn goes before what lives, too: the
  * clock may stand still, and the turn never end. An insertion then searches all of the turn, but no
@@ -34,9 +35,10 @@ bool lrd_expire_one_locked(lrd_shard *shard, const lrd_entry *_Nullable spared, 
 bool lrd_expire_may_find(const lrd_cache *cache, uint64_t tick);
 
 /// Removes a few entries that have expired from the first shard that has any, and gives their room
-/// back. True as well where it has found none, but a wheel may have more to show. False when no
-/// shard has any. No lock is held.
-bool lrd_expire_seek(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage);
+/// back; `*removed` is increased by how many. True as well where it has found none, but a wheel may
+/// have more to show. False when no shard has any. No lock is held.
+bool lrd_expire_seek(lrd_cache *cache, lrd_lane *_Nullable lane, lrd_garbage *garbage,
+                     uint64_t *removed);
 
 /// A call that removes all that had expired when it began.
 typedef struct lrd_clearance {

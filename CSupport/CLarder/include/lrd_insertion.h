@@ -32,7 +32,7 @@ typedef struct lrd_insertion {
   bool expired;      // the old entry that this round found had expired: there was none
   bool claims;       // an earlier round ended for want of room: lrd_budget_claim()
   uint32_t evenings; // rounds that ended to take room from shards with more entries
-  bool sought;       // a round has found in all shards that nothing has expired
+  uint32_t vain_seeks; // rounds that ended to look in other shards for what has expired, in vain
 } lrd_insertion;
 
 typedef enum lrd_result {

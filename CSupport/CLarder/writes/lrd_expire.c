@@ -106,16 +106,16 @@ static bool take_due(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard, uint32_
   return more;
 }
 
-bool lrd_expire_seek(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage) {
+bool lrd_expire_seek(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, uint64_t *removed) {
   bool more = false;
   extent extent = cache->clock ? ALL : PAST_TURNS;
-  uint64_t tick = lrd_tick_at(lrd_now(cache->clock)), removed = 0;
+  uint64_t tick = lrd_tick_at(lrd_now(cache->clock)), before = *removed;
   // Where the last one found something there may be more.
   uint32_t hand = LRD_LOAD(&cache->steal_hand);
   for (uint32_t i = 0; i <= cache->shard_mask; i++) {
     lrd_shard *shard = &cache->shards[(hand + i) & cache->shard_mask];
-    more |= take_due(cache, lane, shard, expirations_per_seek, tick, extent, garbage, &removed);
-    if (!removed) continue;
+    more |= take_due(cache, lane, shard, expirations_per_seek, tick, extent, garbage, removed);
+    if (*removed == before) continue;
     LRD_STORE(&cache->steal_hand, hand + i);
     return true;
   }

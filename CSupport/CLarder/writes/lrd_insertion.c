@@ -26,7 +26,7 @@
 
 /// An insertion adds one entry, and removes up to two that have expired. So these dwindle even
 /// where no background thread runs. If it removed more, all writers would wait longer for the lock.
-enum { expirations_per_insertion = 2 };
+enum { expirations_per_insertion = 2, vain_seeks_per_insertion = 16 };
 
 /// Of one insertion. Each may win little: what is freed between rounds others may take, so an entry
 /// that needs much room must not take it bit by bit.
@@ -76,6 +76,7 @@ static __attribute__((noinline)) bool tell_time_locked(lrd_cache *cache, lrd_sha
   // Of this round: another thread may have stored a value since an earlier one.
   insertion->expired = false;
   if (*old && (*old)->fields & LRD_IS_TIMED && lrd_timer_is_over(*old, limit)) {
+    lrd_change_note(*old);
     lrd_expire_locked(shard, *old, &expired);
     *old = NULL;
     insertion->expired = true;
@@ -157,7 +158,7 @@ static found take_out_locked(lrd_cache *cache, lrd_shard *shard, const lrd_inser
     LRD_REQUIRES(shard->lock) {
   if (LRD_UNLIKELY(shard->timer)) {
     if (lrd_expire_one_locked(shard, old, unlinked)) return FOUND;
-    bool may = cache->shard_mask && !insertion->sought;
+    bool may = cache->shard_mask && insertion->vain_seeks < vain_seeks_per_insertion;
     if (may && lrd_expire_may_find(cache, shard->timer->now)) return FOUND_ELSEWHERE;
   }
   bool evens = cache->shard_mask && insertion->evenings < evenings_per_insertion;
@@ -179,8 +180,11 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, victims);
   lrd_shard_leave(cache, shard);
   if (found == FOUND_ELSEWHERE) {
-    // Each that finds any has removed some, or moved what others store on. So they come to an end.
-    insertion->sought = !lrd_expire_seek(cache, lane, &insertion->garbage);
+    // Those that remove some come to an end. Those that only move entries of a wheel may be as many
+    // as it has.
+    uint64_t removed = 0;
+    lrd_expire_seek(cache, lane, &insertion->garbage, &removed);
+    insertion->vain_seeks += !removed;
   }
   if (found == FOUND_POOR) {
     insertion->evenings++;

@@ -31,10 +31,11 @@ static void evict_some_locked(lrd_cache *cache, lrd_shard *shard, lrd_trim *trim
 bool lrd_trim_some(lrd_cache *cache, lrd_lane *lane, lrd_garbage *garbage, lrd_trim *trim) {
   lrd_amount bounds = trim->bounds;
   uint32_t idle = 0;
+  uint64_t expired = 0;
   // What has expired goes first, in whatever shard it is.
   while (lrd_cache_is_timed(cache) && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM &&
          lrd_expire_may_find(cache, lrd_tick_at(lrd_now(cache->clock))) &&
-         lrd_expire_seek(cache, lane, garbage)) {
+         lrd_expire_seek(cache, lane, garbage, &expired)) {
     if (lrd_garbage_is_due(garbage)) return false;
   }
   while (trim->allowance && lrd_budget_excess(&cache->budget, bounds) != LRD_ROOM) {
