@@ -73,7 +73,7 @@ struct EvictionWaysTests {
   func quietLimbo() {
     let entry = UnsafeMutablePointer<lrd_entry>.allocate(capacity: 1)
     defer { entry.deallocate() }
-    let bound = lrd_limbo_bound(lrd_amount(count: 100_000, cost: 0), 0, 1)
+    let bound = lrd_limbo_bound(100_000, 0, 0, 1)
     func isQuiet(fresh: UInt64, somethingWaits: Bool = false) -> Bool {
       var limbo = lrd_limbo()
       limbo.fresh.count = UInt32(fresh)
@@ -106,22 +106,21 @@ struct EvictionWaysTests {
     "What waits in all shards together costs a part of the limit", arguments: [1, 2, 3, 16, 64])
   func costThatWaits(shards: UInt32) {
     let limit: UInt64 = 1 << 24
-    func bound(_ count: UInt64, cost: UInt64, limit: UInt64) -> UInt64 {
-      lrd_limbo_bound(lrd_amount(count: count, cost: cost), limit, shards).cost
+    func bound(mean: UInt64, limit: UInt64) -> UInt64 {
+      lrd_limbo_bound(1_000, mean, limit, shards).cost
     }
-    let part = limit / UInt64(shards)
     // A writer acts at half of it.
-    let cheap = bound(100_000, cost: part, limit: limit)
+    let cheap = bound(mean: 1, limit: limit)
     #expect(cheap * UInt64(shards) / 2 <= limit / 16)
     #expect(cheap * UInt64(shards) > limit / 17)
-    // A shard of few dear entries, or of one, or of none; and without a limit.
-    for count: UInt64 in [1, 10, 100, 1_000] {
-      #expect(bound(count, cost: part, limit: limit) >= min(limit / 16, 32 * (part / count)))
-      #expect(bound(count, cost: part, limit: limit) <= limit / 16)
+    // Dear entries: some of them may wait, in few shards more than in many.
+    for mean: UInt64 in [10, 1_000, 100_000, 10_000_000, .max] {
+      let dear = bound(mean: mean, limit: limit)
+      #expect(dear >= cheap && dear <= max(cheap, limit / 64))
+      #expect(dear >= min(limit / 64, mean.multipliedReportingOverflow(by: 32).partialValue))
     }
-    #expect(bound(0, cost: 0, limit: limit) == limit / 16)
-    #expect(bound(1, cost: .max, limit: .max) == UInt64.max / 16)
-    #expect(bound(10, cost: 10, limit: 0) == 1 << 20)
+    #expect(bound(mean: .max, limit: .max) >= UInt64.max / 64)
+    #expect(bound(mean: 10, limit: 0) == 1 << 20)
   }
 
   @Test("In a limbo that is known to be quiet, the long way does nothing before a ticket passes")
@@ -129,7 +128,7 @@ struct EvictionWaysTests {
     let entry = UnsafeMutablePointer<lrd_entry>.allocate(capacity: 1)
     entry.initialize(to: lrd_entry())
     defer { entry.deallocate() }
-    let bound = lrd_limbo_bound(lrd_amount(count: 0, cost: 0), 0, 1)
+    let bound = lrd_limbo_bound(0, 0, 0, 1)
     var known = 0
     for waiting in [0, 1, 60, 200] {
       for scanned in [0, 1, 100, 128, 129] {
@@ -174,10 +173,10 @@ struct EvictionWaysTests {
     for (number, add) in additions.enumerated() {
       var limbo = Self.limbo(entry, fresh: 1, waiting: 1, scanned: 1)
       let isQuiet = lrd_limbo_find_quiet_locked(
-        &limbo, lrd_limbo_bound(lrd_amount(count: 0, cost: 0), 0, 1))
+        &limbo, lrd_limbo_bound(0, 0, 0, 1))
       add(&limbo)
       let isQuietStill = lrd_limbo_find_quiet_locked(
-        &limbo, lrd_limbo_bound(lrd_amount(count: 0, cost: 0), 0, 1))
+        &limbo, lrd_limbo_bound(0, 0, 0, 1))
       #expect(isQuiet && !isQuietStill && limbo.quiet == 0, "addition \(number)")
     }
   }
@@ -208,7 +207,7 @@ struct EvictionWaysTests {
       var limbo = Self.limbo(entry, fresh: 1, waiting: 1, scanned: 1)
       var scan = lrd_scan()
       let isQuiet = lrd_limbo_find_quiet_locked(
-        &limbo, lrd_limbo_bound(lrd_amount(count: 0, cost: 0), 0, 1))
+        &limbo, lrd_limbo_bound(0, 0, 0, 1))
       #expect(isQuiet && lrd_limbo_is_quiet_locked(&limbo))
       change(&limbo, &scan)
       #expect(!lrd_limbo_is_quiet_locked(&limbo), "change \(number)")
@@ -219,7 +218,7 @@ struct EvictionWaysTests {
   func scannedEntriesThatHoldUpAScan() {
     let entry = UnsafeMutablePointer<lrd_entry>.allocate(capacity: 1)
     defer { entry.deallocate() }
-    let bound = lrd_limbo_bound(lrd_amount(count: 100_000, cost: 0), 0, 1)
+    let bound = lrd_limbo_bound(100_000, 0, 0, 1)
     func isBehind(fresh: UInt64, scanned: UInt64, somethingWaits: Bool = true) -> Bool {
       var limbo = lrd_limbo()
       limbo.fresh.count = UInt32(fresh)

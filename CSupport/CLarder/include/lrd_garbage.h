@@ -86,8 +86,11 @@ void lrd_garbage_add_unseen_locked(lrd_cache *cache, lrd_shard *shard, lrd_garba
 /// The bound on the shard's limbo.
 static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_shard *shard)
     LRD_REQUIRES(shard->lock) {
-  lrd_amount held = {shard->count, shard->cost};
-  return lrd_limbo_bound(held, lrd_cache_cost_limit(cache), cache->shard_mask + 1);
+  const lrd_limbo *limbo = &shard->limbo;
+  uint64_t count = shard->count + lrd_limbo_count_locked(limbo);
+  uint64_t cost = shard->cost + limbo->fresh.cost + limbo->waiting.cost + limbo->scanned.cost;
+  uint64_t limit = lrd_cache_cost_limit(cache), mean = limit && count ? cost / count : 0;
+  return lrd_limbo_bound(shard->count, mean, limit, cache->shard_mask + 1);
 }
 
 /// Ends the destruction of an entry that lrd_shortway_try() has freed. False when inner calls have

@@ -99,23 +99,24 @@ typedef struct lrd_scan {
 
 struct lrd_hazards; // the pointers that readers had published at one moment (lrd_hazards.h)
 
-/// The bound on the cost of what all limbos of a cache hold: a sixteenth of the limit, 2^20 without
-/// one.
+/// The greatest bound on the cost of one limbo: a sixteenth of the limit, 2^20 without one.
 static inline uint64_t lrd_limbo_cost_bound(uint64_t cost_limit) {
   return cost_limit ? cost_limit / 16 : (uint64_t)1 << 20;
 }
 
-/// The bound on the limbo of a shard that holds so much: a sixteenth of its entries, from 256 to
-/// 2,048; and, under a cost limit, twice its part of the bound on cost, since a writer acts at half
-/// of it. What LRD_LIMBO_COSTLY of its entries cost may always wait, up to the whole of that bound.
-static inline lrd_amount lrd_limbo_bound(lrd_amount held, uint64_t cost_limit, uint32_t shards) {
-  uint64_t part = held.count / 16, all = lrd_limbo_cost_bound(cost_limit);
+/// The bound on the limbo of a shard with `count` entries: a sixteenth of them, from 256 to 2,048;
+/// and on its cost. Under a cost limit that is the shard's part of an eighth of the limit, since a
+/// writer acts at half of it; or what LRD_LIMBO_COSTLY entries cost, `mean` each, if that is more,
+/// but no more than a 64th of the limit. One or two shards have a sixteenth.
+static inline lrd_amount lrd_limbo_bound(uint64_t count, uint64_t mean, uint64_t cost_limit,
+                                         uint32_t shards) {
+  uint64_t part = count / 16, most = lrd_limbo_cost_bound(cost_limit);
   if (part > LRD_LIMBO_MANY) part = LRD_LIMBO_MANY;
   if (part < LRD_LIMBO_FEW) part = LRD_LIMBO_FEW;
-  if (!cost_limit || shards <= 2 || !held.count) return (lrd_amount){part, all};
-  uint64_t mean = held.cost / held.count, cost = all / shards * 2;
-  if (mean > all / LRD_LIMBO_COSTLY) return (lrd_amount){part, all};
-  return (lrd_amount){part, mean * LRD_LIMBO_COSTLY > cost ? mean * LRD_LIMBO_COSTLY : cost};
+  if (!cost_limit || shards <= 2) return (lrd_amount){part, most};
+  uint64_t cost = most / shards * 2, few = most / 4;
+  if (mean <= few / LRD_LIMBO_COSTLY) few = mean * LRD_LIMBO_COSTLY;
+  return (lrd_amount){part, cost > few ? cost : few};
 }
 
 /// True when the scan has anything to do.
