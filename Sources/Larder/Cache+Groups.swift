@@ -15,9 +15,9 @@ extension Cache {
   ///   - file: The file of the call, for the message of a trap.
   ///   - line: The line of the call, for the message of a trap.
   /// - Complexity: O(*m*) for the *m* entries of the group, plus O(1) for each of
-  ///   ``Options/secondChances``, all of which are forgotten, and for each load of the cache that is
-  ///   under way or whose failure or absence is remembered: the group of its key is asked for. Locks
-  ///   one shard for each entry.
+  ///   ``Options/secondChances``, all of which are forgotten, and for each load of the cache that
+  ///   is under way or whose failure or absence is remembered: the group of its key is asked for.
+  ///   Locks one shard for each entry.
   public func removeAll(
     inGroup group: some Hashable & Sendable, file: StaticString = #fileID, line: UInt = #line
   ) {

@@ -46,9 +46,9 @@ extension Cache {
       }
       let found = matches(entry, key, hash, lane)
       let lives = found && livesStill(entry, lane, isTimed)
-      if found && !lives { lrd_note_absent(core, lane, hash) }
       let value = lives ? entry.value(of: Layout.self).pointee : nil
       lrd_loan_end(lane)
+      if found && !lives { lrd_note_absent(core, lane, hash) }
       if found { return value }
     }
     return current(key, hash)
@@ -58,7 +58,7 @@ extension Cache {
   /// the shard's lock.
   package func current(_ key: Key) -> Value? { current(key, hasher.hash(key)) }
 
-  private func current(_ key: Key, _ hash: UInt64) -> Value? {
+  func current(_ key: Key, _ hash: UInt64) -> Value? {
     let shard = lrd_cache_shard(core, hash)
     lrd_shard_enter(core, nil, shard)
     let value = findLivingLocked(key, hash, shard)?.value(of: Layout.self).pointee
@@ -85,8 +85,8 @@ extension Cache {
       }
       let found = matches(entry, key, hash, lane)
       let lives = found && livesStill(entry, lane, isTimed)
-      if found && !lives { lrd_note_absent(core, lane, hash) }
       lrd_loan_end(lane)
+      if found && !lives { lrd_note_absent(core, lane, hash) }
       if found { return lives }
     }
     return holds(key, hash)

@@ -71,7 +71,7 @@ class GroupIndex<Key: Hashable & Sendable>: @unchecked Sendable {
   /// The keys of a group.
   func keys(in group: Any) -> [Key] { [] }
   /// Tells of a key whether it belongs to a group, which is looked at once, however many keys.
-  func members(of group: Any) -> (Key) -> Bool { { _ in false } }
+  func membership(in group: Any) -> (Key) -> Bool { { _ in false } }
   /// The number of entries in a group.
   func count(in group: Any) -> Int { 0 }
   /// The number of groups that have entries, for tests.
@@ -175,7 +175,7 @@ final class TypedGroupIndex<Key: Hashable & Sendable, Group: Hashable & Sendable
     return convert(number)
   }
 
-  override func members(of group: Any) -> (Key) -> Bool {
+  override func membership(in group: Any) -> (Key) -> Bool {
     guard let group = Self.group(group) else { return { _ in false } }
     return { self.group($0) == group }
   }

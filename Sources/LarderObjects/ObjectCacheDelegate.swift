@@ -27,8 +27,8 @@ public protocol ObjectCacheDelegate: NSObjectProtocol {
   ///   - cache: The cache, as if its type said nothing about keys and values. Compare it by `===`:
   ///     casts to its true type fail. Store only objects that its true type allows, because nothing
   ///     checks that.
-  ///   - obj: The object. If it is discardable, its content is still there, unless it leaves because
-  ///     that is gone, or leaves twice.
+  ///   - obj: The object. If it is discardable, its content is still there, unless it leaves
+  ///     because that is gone, or leaves twice.
   func cache(_ cache: ObjectCache<AnyObject, AnyObject>, willEvictObject obj: Any)
 }
 

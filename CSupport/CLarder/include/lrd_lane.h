@@ -3,8 +3,8 @@
  * writes.
  *
  * A lane is made at a thread's first use of a cache and freed with the cache. Only the thread that
- * owns the lane's index writes it. When the thread ends, its free slots go back to the pool, and the
- * next thread that gets the index goes on with the lane and its counters.
+ * owns the lane's index writes it. When the thread ends, its free slots go back to the pool, and
+ * the next thread that gets the index goes on with the lane and its counters.
  *
  * THE BATCH (after Ding, Jiang, Zhang, "BP-Wrapper", ICDE 2009) holds hits that are not yet noted
  * in the policy's order, as (entry, hash). It is applied when it is full, if a trylock gets the

@@ -133,9 +133,9 @@ LRD_INLINE void lrd_hit(lrd_cache *cache, lrd_lane *lane, lrd_entry *entry,
   }
 }
 
-/// Notes that nothing was found for `hash` if the policy listens for this key. Also where a search
-/// is no lookup: a program that asks like that before it stores tells a policy what it lacks by
-/// nothing else.
+/// Notes that nothing was found for `hash` if the policy listens for this key. Searches that are no
+/// lookups note it, too: a program that only asks so before it stores would otherwise never tell
+/// the policy what it lacks.
 LRD_INLINE void lrd_note_absent(lrd_cache *cache, lrd_lane *lane, uint64_t hash) LRD_NONBLOCKING {
   if (LRD_UNLIKELY((uint32_t)(hash >> 32) < LRD_LOAD(cache->listens))) {
     lrd_lane_note_miss(cache, lane, hash);

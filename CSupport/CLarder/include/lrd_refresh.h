@@ -55,6 +55,11 @@ static inline bool lrd_refresh_claim_early(void *words, uint64_t time) {
                                                  memory_order_relaxed, memory_order_relaxed);
 }
 
+/// False when an entry lives longer than to a tick, even if nobody uses it.
+static inline bool lrd_refresh_may_end(const lrd_entry *entry, uint64_t tick) {
+  return lrd_word_deadline(LRD_LOAD(&lrd_entry_time(entry)->word)) <= tick;
+}
+
 /// The tick at which an entry expires however often it is used; LRD_FOREVER or later if it does
 /// not. Who asks is about to use it, and an idle deadline is no end of what is used.
 static inline uint64_t lrd_refresh_deadline(const lrd_cache *cache, const lrd_entry *entry) {

@@ -137,7 +137,8 @@ static void after_fork_child(void) LRD_UNCHECKED_LOCKS {
 
 /// When a thread ends, notes its last hits in the order of every cache it has used: a batch does
 /// not outlive its thread. Nor do its free slots: a few in each of many pages would keep all of
-/// them. The lanes go to the next thread that takes its record.
+/// them. (A page that is empty then is freed under `caches_lock`: whoever creates or closes a cache
+/// may wait for that.) The lanes go to the next thread that takes its record.
 static void leave_caches(lrd_thread *thread) {
   lrd_lanes_forget_near();
   lrd_lock_acquire(&caches_lock);

@@ -25,7 +25,7 @@ extension Cache {
       for key in missing {
         let hash = hasher.hash(key)
         // Each key counts as one lookup.
-        if let value = isFirst ? value(forKey: key, hash: hash) : peek(forKey: key) {
+        if let value = isFirst ? value(forKey: key, hash: hash) : current(key, hash) {
           results[key] = .success(value)
           continue
         }

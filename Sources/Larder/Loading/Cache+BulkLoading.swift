@@ -46,7 +46,7 @@ extension Cache {
       for key in missing {
         let hash = hasher.hash(key)
         // Each key counts as one lookup.
-        if let value = isFirst ? find(key, hash) : peek(forKey: key) {
+        if let value = isFirst ? find(key, hash) : current(key, hash) {
           results[key] = .success(value)
           continue
         }

@@ -54,7 +54,7 @@ extension Cache {
   func outdateFlights(inGroup group: some Hashable & Sendable) {
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     guard let flights, let groups = extras?.groups else { return }
-    flights.outdateAll(where: groups.members(of: group))
+    flights.outdateAll(where: groups.membership(in: group))
   }
 
   /// Begins a flight that is in the table. Returns the value that another has stored meanwhile; a

@@ -87,7 +87,7 @@ extension Cache {
       case .joined(let flight, let waiter):
         if let value = try landing(of: flight, waiter) { return value }
         // The call has counted as a lookup already.
-        if let value = peek(forKey: key) { return value }
+        if let value = current(key, hash) { return value }
       }
     }
   }
@@ -181,7 +181,7 @@ extension Cache {
       case .again:
         // It may be there: see `land(_:found:)`. A new flight would take a window to find that. The
         // call has counted as a lookup already.
-        if let value = peek(forKey: key) { return value }
+        if let value = current(key, hash) { return value }
       }
     }
   }

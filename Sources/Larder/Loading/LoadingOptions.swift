@@ -109,10 +109,10 @@ public struct LoadingOptions: Sendable {
   /// While a failure is remembered, callers get it at once and the loader is not asked. (Tasks that
   /// are cancelled get `CancellationError`.) A load that is given up says nothing of its key: one
   /// that is cancelled, or throws `CancellationError` or ``LoadCycle``. It neither counts as a
-  /// failure nor ends the row, and the next caller loads at once. Nor do failures of other loaders,
-  /// which are given to the ``LoadingCache/cache``. A removal or an insertion of the key forgets
-  /// both. At most 1,024 failures and absences are remembered in a cache. The next one takes the
-  /// place of the oldest in its part of the keys, a sixteenth.
+  /// failure nor ends the row. Nor do failures of other loaders, which are given to the
+  /// ``LoadingCache/cache``. The next caller loads at once. A removal or an insertion of the key
+  /// forgets the failure and the row. At most 1,024 failures and absences are remembered in a cache.
+  /// The next one takes the place of the oldest in its part of the keys, a sixteenth.
   public struct Backoff: Sendable {
     /// How long the first failure is remembered. Must be positive.
     public var first: Duration

@@ -89,12 +89,14 @@ extension Cache {
     _ entry: UnsafeMutablePointer<lrd_entry>, by rule: RefreshRule, at now: UInt64
   ) -> Bool {
     let time = lrd_refresh_time(rule.words(of: entry))
-    let deadline = lrd_refresh_deadline(core, entry)
-    guard time > 0, deadline > now else { return false }
-    let left = Double(deadline - now)
+    guard time > 0 else { return false }
     let most = Double(time) * rule.beta
-    // Chance has 53 bits, whose logarithm is less than this.
-    guard left <= most * 37 else { return false }
+    // Chance has 53 bits, whose logarithm is less than this. Most hits see no more than the word.
+    let soon = now + UInt64(min(most * 37, 0x1p50))
+    guard lrd_refresh_may_end(entry, soon) else { return false }
+    let deadline = lrd_refresh_deadline(core, entry)
+    guard deadline > now else { return false }
+    let left = Double(deadline - now)
     let chance = extras?.chance?() ?? Double.random(in: 0x1p-53...1)
     return left <= most * -log(chance) && lrd_refresh_claim_early(rule.words(of: entry), time)
   }
