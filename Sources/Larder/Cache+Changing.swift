@@ -36,7 +36,7 @@ extension Cache {
       // After the `defer`, so that the copy goes before the entry does.
       var value = found.bytes == nil ? found.value.take() : found.value
       var step = lrd_change()
-      let result = try run(body, on: &value, of: found.lane == nil ? nil : found.entry, &step)
+      let result = try run(body, on: &value, of: found.entry, &step)
       if value != nil {
         let cost = cost(value!) ?? found.kept.cost
         // Moved: a value that is refused dies where the cache releases values, and no copy here.

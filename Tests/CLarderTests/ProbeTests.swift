@@ -115,6 +115,12 @@ struct ProbeTests {
       for key in 0..<100 { lrd_shadows_remove(shadow.all, Self.mixed(key)) }
       for key in 100..<200 { Self.add(shadow, key) }
       #expect((100..<200).allSatisfy { Self.holds(shadow, $0) })
+      // It has filled that room as an empty shadow does: the same keys go.
+      for key in 200..<230 { Self.add(shadow, key) }
+      Self.withShadow(number, 100) { empty in
+        for key in 100..<230 { Self.add(empty, key) }
+        #expect((100..<230).allSatisfy { Self.holds(shadow, $0) == Self.holds(empty, $0) })
+      }
     }
   }
 

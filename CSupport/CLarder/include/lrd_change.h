@@ -29,8 +29,8 @@ typedef struct lrd_change {
 /// The innermost change that this thread has begun.
 extern _Thread_local lrd_change *_Nullable lrd_changes LRD_INITIAL_EXEC;
 
-/// Begins a change. The entry must be on loan: its address would be used again otherwise, and what
-/// was done to another entry taken for a change of this one.
+/// Begins a change. If the entry is not on loan, another may come to its address, and what is done
+/// to that counts, too.
 void lrd_change_begin(lrd_change *change, const void *cache, const lrd_entry *_Nullable entry);
 
 /// Ends the innermost change.

@@ -89,7 +89,7 @@ static inline lrd_amount lrd_garbage_bound_locked(lrd_cache *cache, const lrd_sh
   const lrd_limbo *limbo = &shard->limbo;
   uint64_t count = shard->count + lrd_limbo_count_locked(limbo);
   uint64_t cost = shard->cost + limbo->fresh.cost + limbo->waiting.cost + limbo->scanned.cost;
-  uint64_t limit = lrd_cache_cost_limit(cache), mean = limit && count ? cost / count : 0;
+  uint64_t limit = lrd_cache_cost_limit(cache), mean = limit && count ? cost / count : UINT64_MAX;
   return lrd_limbo_bound(shard->count, mean, limit, cache->shard_mask + 1);
 }
 

@@ -28,10 +28,10 @@
 typedef struct lrd_insertion {
   lrd_garbage garbage;
   lrd_supply supply;
-  bool noted;        // an earlier round noted the replacement as a hit
-  bool expired;      // the old entry that this round found had expired: there was none
-  bool claims;       // an earlier round ended for want of room: lrd_budget_claim()
-  uint32_t evenings; // rounds that ended to take room from shards with more entries
+  bool noted;          // an earlier round noted the replacement as a hit
+  bool expired;        // the old entry that this round found had expired: there was none
+  bool claims;         // an earlier round ended for want of room: lrd_budget_claim()
+  uint32_t evenings;   // rounds that ended to take room from shards with more entries
   uint32_t vain_seeks; // rounds that ended to look in other shards for what has expired, in vain
 } lrd_insertion;
 

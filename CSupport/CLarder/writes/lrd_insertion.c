@@ -180,8 +180,9 @@ static lrd_result end_round(lrd_cache *cache, lrd_lane *lane, lrd_shard *shard,
   lrd_garbage_give_up_locked(cache, shard, &insertion->garbage, victims);
   lrd_shard_leave(cache, shard);
   if (found == FOUND_ELSEWHERE) {
-    // Those that remove some come to an end. Those that only move entries of a wheel may be as many
-    // as it has.
+    // Those that remove some come to an end, although others may take the room: what has expired
+    // is finite, for all insertions together. Those that only move entries of a wheel may be as
+    // many as it has.
     uint64_t removed = 0;
     lrd_expire_seek(cache, lane, &insertion->garbage, &removed);
     insertion->vain_seeks += !removed;

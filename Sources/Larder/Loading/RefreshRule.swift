@@ -95,7 +95,7 @@ extension Cache {
     let soon = now + UInt64(min(most * 37, 0x1p50))
     guard lrd_refresh_may_end(entry, soon) else { return false }
     let deadline = lrd_refresh_deadline(core, entry)
-    guard deadline > now else { return false }
+    guard deadline > now, deadline <= soon else { return false }
     let left = Double(deadline - now)
     let chance = extras?.chance?() ?? Double.random(in: 0x1p-53...1)
     return left <= most * -log(chance) && lrd_refresh_claim_early(rule.words(of: entry), time)

@@ -74,7 +74,9 @@ void lrd_advisor_measure(lrd_advisor *advisor, uint64_t entries) {
   LRD_STORE(&advisor->mean, mean);
   // Small shadows are made anew when the cache has become smaller, and learn anew.
   uint64_t slack = wished / (wished < LRD_SHADOW_LEAST ? 4 : 8);
-  if (mean > wished + slack || mean < wished - slack) LRD_STORE(&advisor->wished, mean);
+  if (mean <= wished + slack && mean >= wished - slack) return;
+  LRD_STORE(&advisor->wished, mean);
+  LRD_STORE(&advisor->exact, false);
 }
 
 static void free_shadows(lrd_shadows *shadows, uint32_t capacity) {

@@ -75,7 +75,7 @@
  * THREADS. Shards call lrd_advisor_learn() under their own lock. It only tries `lock`. While
  * another shard has it, the probes wait. One that finds no room then is dropped as a whole, so all
  * shadows see the same. `lock` is held for at most seven stores in shadows, of at most
- * LRD_EXPERT_STEPS steps each, or, after many removals, a sweep of all their queues. An upkeep does
+ * LRD_EXPERT_STEPS steps each, or after removals a sweep of all their queues. An upkeep does
  * that for up to LRD_PROBES probes that wait, under the shard's lock, and for one more for each hit
  * that its polls find when there is no room to wait (at most 32). lrd_advisor_adjust() runs without
  * any lock. It allocates and frees outside `lock`, and only tries `lock` as well. fork() takes the

@@ -214,13 +214,13 @@ static uint32_t sweep_queue(lrd_shadows *shadows, uint32_t number, lrd_shadow_qu
   return old;
 }
 
-/// Makes room in a full shadow by removed keys alone: one that is the oldest, or all of them, if
-/// there are many. Each shadow waits for more of them than the one before, so that as long as few
-/// are removed at a time not all are swept for the same request. False if it evicts a key instead.
+/// Makes room in a full shadow by removed keys alone: all of them, if there are many, or one that is
+/// the oldest. Each shadow waits for more of them than the one before, so that as long as few are
+/// removed at a time not all are swept for the same request. False if it evicts a key instead.
 static LRD_COLD bool sweep(lrd_shadows *shadows, uint32_t number) {
   lrd_shadow *shadow = &shadows->shadow[number];
-  if (drop_gone(shadows, number)) return true;
-  if (shadow->gone <= shadows->capacity / 16 + shadows->capacity / 128 * number) return false;
+  uint32_t few = shadows->capacity / 16 + shadows->capacity / 128 * number;
+  if (shadow->gone <= few) return drop_gone(shadows, number);
   shadow->old -= sweep_queue(shadows, number, &shadow->small, shadow->old);
   sweep_queue(shadows, number, &shadow->main, 0);
   return true;

@@ -16,10 +16,11 @@
  * answers for all, and one addition notes a hit in all.
  *
  * A removed key leaves the directory at once, but its number stays in the queues until it is the
- * oldest there. Until then a shadow holds one key less. An eviction drops such a key if the oldest
- * of the main queue or of a half of the small one is one. If there are more of them than a sixteenth
- * of the capacity, or up to two in some shadows, it sweeps all of them out. Otherwise it evicts
- * another. A key that has left all queues is free: its number is used again.
+ * oldest there. Until then a shadow holds one key less. If there are more of them than a sixteenth
+ * of the capacity, or up to two in some shadows, an eviction sweeps all of them out: there is room
+ * then, as in the cache. Otherwise it drops one if the oldest of the main queue or of a half of the
+ * small one is one, or else evicts another. A key that has left all queues is free: its number is
+ * used again.
  *
  * Guard: the advisor's lock. */
 #pragma once
