@@ -115,8 +115,8 @@ extension Cache {
   }
 
   /// Returns the value stored for `key`, or `nil`, without counting as a use. Neither the eviction
-  /// order nor the statistics change. If there is none, the default policy learns that the key was
-  /// asked for.
+  /// order nor the statistics change. If there is no value, the default policy learns that the key
+  /// was asked for.
   ///
   /// - Complexity: Like ``value(forKey:)``.
   @inlinable
@@ -136,7 +136,7 @@ extension Cache {
   }
 
   /// Whether a value is stored for `key`. Neither the eviction order nor the statistics change. If
-  /// there is none, the default policy learns that the key was asked for.
+  /// there is no value, the default policy learns that the key was asked for.
   ///
   /// - Complexity: Like ``value(forKey:)``, but copies no value.
   @inlinable

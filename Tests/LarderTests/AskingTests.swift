@@ -7,27 +7,42 @@ import Testing
 /// keys of a window that moves on, a cache that keeps the newest finds most.
 @Suite("Ways to ask before storing")
 struct AskingTests {
+  /// A cache of either kind.
+  struct Asked {
+    let contains: (Int) -> Bool
+    let peek: (Int) -> Int?
+    let insertIfAbsent: (Int) -> Bool
+    let value: (Int) -> Int?
+    let store: (Int) -> Void
+
+    init(_ cache: Cache<Int, Int>) {
+      contains = { cache.contains($0) }
+      peek = { cache.peek(forKey: $0) }
+      insertIfAbsent = { cache.insert($0, ifAbsentForKey: $0).inserted }
+      value = { cache[$0] }
+      store = { cache[$0] = $0 }
+    }
+
+    init(_ local: LocalCache<Int, Int>) {
+      contains = { local.contains($0) }
+      peek = { local.peek(forKey: $0) }
+      insertIfAbsent = { local.insert($0, ifAbsentForKey: $0).inserted }
+      value = { local[$0] }
+      store = { local[$0] = $0 }
+    }
+  }
+
   enum Way: CaseIterable {
     case contains, peek, insertIfAbsent
 
     /// Loads a key that is absent. Returns whether it was there.
-    func isHit(_ cache: Cache<Int, Int>, _ key: Int) -> Bool {
+    func isHit(_ asked: Asked, _ key: Int) -> Bool {
       switch self {
-      case .contains: if cache.contains(key) { return cache[key] != nil }
-      case .peek: if cache.peek(forKey: key) != nil { return true }
-      case .insertIfAbsent: return !cache.insert(key, ifAbsentForKey: key).inserted
+      case .contains: if asked.contains(key) { return asked.value(key) != nil }
+      case .peek: if asked.peek(key) != nil { return true }
+      case .insertIfAbsent: return !asked.insertIfAbsent(key)
       }
-      cache[key] = key
-      return false
-    }
-
-    func isHit(_ cache: LocalCache<Int, Int>, _ key: Int) -> Bool {
-      switch self {
-      case .contains: if cache.contains(key) { return cache[key] != nil }
-      case .peek: if cache.peek(forKey: key) != nil { return true }
-      case .insertIfAbsent: return !cache.insert(key, ifAbsentForKey: key).inserted
-      }
-      cache[key] = key
+      asked.store(key)
       return false
     }
   }
@@ -45,16 +60,16 @@ struct AskingTests {
   @Test("The default policy learns of what is lacking", arguments: Way.allCases, [100, 1_000])
   func learns(way: Way, limit: Int) {
     let lru = Cache<Int, Int>(countLimit: limit, policy: .lru)
-    let best = Self.hits(limit: limit) { way.isHit(lru, $0) }
+    let best = Self.hits(limit: limit) { way.isHit(Asked(lru), $0) }
     for expiration in [.never, Expiration.afterWrite(.seconds(86_400))] {
       let cache = Cache<Int, Int>(
         countLimit: limit, shards: 1, expiration: expiration, options: .repeatable())
-      let found = Self.hits(limit: limit) { way.isHit(cache, $0) }
+      let found = Self.hits(limit: limit) { way.isHit(Asked(cache), $0) }
       #expect(Double(found) > 0.9 * Double(best), "\(found) of \(best)")
       cache.checkInvariants()
     }
     let local = LocalCache<Int, Int>(countLimit: limit)
-    let locally = Self.hits(limit: limit) { way.isHit(local, $0) }
+    let locally = Self.hits(limit: limit) { way.isHit(Asked(local), $0) }
     #expect(Double(locally) > 0.9 * Double(best), "\(locally) of \(best)")
   }
 

@@ -8,8 +8,8 @@
  *   lrd_change_end()        `spoiled`: the change must begin anew, and by the thread's own doing
  *
  * Without this nobody could tell a thread that loses against others, which is to try again, from
- * one whose code spoils its change each time, which would try for ever. Evictions do not count: the
- * next try finds no entry, unless the code brings in the evicted key again each time.
+ * one whose code spoils its change each time, which would try for ever. What an insertion evicts does
+ * not count: the next try finds no entry, unless the code brings in that key again each time.
  *
  * Guard: all of it belongs to the thread. A change lies on its stack; `outer` is the one that it
  * was begun in. */

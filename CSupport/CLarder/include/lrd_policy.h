@@ -57,7 +57,7 @@ typedef struct lrd_policy {
   /// asked for it by `order->adjust`. Called without a lock, by several threads at once maybe.
   void (*_Nullable adjust)(void *shared);
 
-  /// Keys whose hashes have upper 32 bits below this number are heard of when a lookup misses them.
+  /// Keys whose hashes have upper 32 bits below this number are heard of when a search does not find them.
   /// The number may change at any time. NULL: none are.
   const _Atomic(uint32_t) *_Nonnull (*_Nullable listens)(void *_Nullable shared);
   /// A lookup missed the key with these upper 48 bits of the hash. Only for a policy that listens.

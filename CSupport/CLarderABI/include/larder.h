@@ -71,14 +71,14 @@
  * TIME. Lifetimes are in nanoseconds, of a clock that never jumps and goes on while the machine
  * sleeps; one below 4,096 ns is taken for that. When its lifetime is over, a value is found for 10
  * ms more at most. For 2 ms after the end, calls may disagree, also those of one thread. It may end
- * early, by 2 ms if its lifetime is longer than a second and by some
- * microseconds otherwise, and by a 64th of an idle lifetime. It still counts, and holds its memory,
- * until a write or the background thread comes upon it. That is within a second, unless the machine
- * is overloaded; the time that the machine sleeps does not count there. Where values can expire, an
- * entry takes 16 bytes more, and 24 with `after_access`. A cache that was created without anything
- * about time can be given lifetimes, too. The first call that sets one, be it one without end,
- * costs O(n), once: all entries are stored anew, and count as written at that moment. From then on
- * an entry takes two or three times the room.
+ * early, by 2 ms if its lifetime is longer than a second and by some microseconds otherwise, and by
+ * a 64th of an idle lifetime. It still counts, and holds its memory, until a write or the
+ * background thread comes upon it. That is within a second, unless the machine is overloaded; the
+ * time that the machine sleeps does not count there. Where values can expire, an entry takes 16
+ * bytes more, and 24 with `after_access`. A cache that was created without anything about time can
+ * be given lifetimes, too. The first call that sets one, be it one without end, costs O(n), once:
+ * all entries are stored anew, and count as written at that moment. From then on an entry takes two
+ * or three times the room.
  *
  * COMPATIBILITY. Structures begin with their size. A later version may add members at their ends,
  * and numbers to the enumerations. Zero in such a member means what the library did before the
@@ -345,7 +345,7 @@ LARDER_API larder_status larder_read(larder_cache *cache, const void *key, uint6
                                      void *buffer, uint64_t room, uint64_t *value_size);
 
 /* LARDER_OK if `key` has a value, otherwise LARDER_NOT_FOUND. Neither the order nor the statistics
- * change. If there is none, the default policy learns that the key was asked for.
+ * change. If it has none, the default policy learns that the key was asked for.
  * Fails with LARDER_BAD_ARGUMENT, LARDER_FOREIGN, LARDER_TOO_LONG. */
 LARDER_API larder_status larder_contains(larder_cache *cache, const void *key, uint64_t key_size);
 

@@ -78,7 +78,11 @@ extension LocalCache where Value: ~Copyable {
     enter(file: file, line: line)
     require(
       !lrd_local_is_lent(core), "a value of the cache is on loan", file: file, line: line)
-    guard let entry = find(key, hasher.hash(key)) else { return nil }
+    let hash = hasher.hash(key)
+    guard let entry = find(key, hash) else {
+      lrd_removal_of_none_locked(lrd_local_shard(core), hash)
+      return nil
+    }
     var removed = lrd_chain()
     lrd_local_remove(core, entry, UInt8(LRD_REMOVED_BY_CALL.rawValue), &removed)
     tell(removed)
